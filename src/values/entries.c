@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/memory.h"
 #include "base/owner.h"
 #include "base/str.h"
@@ -119,6 +120,11 @@ static bool scalar_is_set(const struct image_map *m, const uint8_t *value, int n
 	return set;
 }
 
+static size_t in_words(size_t size)
+{
+	return (size + 7) & ~(size_t)7;
+}
+
 static void add_entry(struct reading *e, const uint8_t *key, const uint8_t *value, int ncpus)
 {
 	struct map_content *c = e->content;
@@ -134,11 +140,9 @@ static void add_entry(struct reading *e, const uint8_t *key, const uint8_t *valu
 			out_of_memory();
 	}
 	to = &c->list[c->n++];
-	to->alike = NULL;
-	to->key = malloc(m->key_size);
-	to->value = calloc(1, m->value_size);
-	if (!to->key || !to->value)
-		out_of_memory();
+	*to = (struct map_entry){};
+	to->key = arena_alloc(c->arena, in_words(m->key_size) + m->value_size);
+	to->value = to->key + in_words(m->key_size);
 	memcpy(to->key, key, m->key_size);
 	if (m->key)
 		real_ids(e->show, m->key, to->key);
@@ -146,33 +150,85 @@ static void add_entry(struct reading *e, const uint8_t *key, const uint8_t *valu
 		merge(m->value, to->value, value + (size_t)i * m->value_size);
 }
 
-static int read_all(int fd, struct reading *e)
+/* Calls f for each element of a map. */
+struct elements {
+	int fd;
+	const struct image_map *map;
+	void (*f)(void *arg, const uint8_t *key, const uint8_t *value);
+	void *arg;
+};
+
+enum { BATCH = 1 << 20 }; /* bytes of keys and values that one call of the kernel returns; at least one element */
+
+/* Reads many elements in each call. Linux reads hash maps so since 5.6, a bucket at a time: an element that is removed
+ * meanwhile does not lead back to the start. Returns -ENOTSUP for another kind of map, without a call of f. */
+static int each_by_batches(const struct elements *e, size_t value_size)
 {
-	const struct image_map *m = e->content->map;
-	int ncpus = m->per_cpu ? libbpf_num_possible_cpus() : 1;
-	_cleanup_(freep) uint8_t *value = NULL, *key = NULL;
+	size_t key_size = e->map->key_size, most = BATCH / (key_size + value_size);
+	uint32_t room = most ? (uint32_t)most : 1, n;
+	_cleanup_(freep) uint8_t *keys = NULL, *values = NULL;
+	uint32_t at = 0, next = 0; /* buckets */
+	void *from = NULL;
+	int r;
+
+	for (;;) {
+		keys = keys ? keys : malloc(room * key_size);
+		values = values ? values : malloc(room * value_size);
+		if (!keys || !values)
+			return -ENOMEM;
+		n = room;
+		r = bpf_map_lookup_batch(e->fd, from, &next, keys, values, &n, NULL);
+		if (r == -ENOSPC) { /* a bucket has more elements */
+			free(keys);
+			free(values);
+			keys = values = NULL;
+			room *= 2;
+			continue;
+		}
+		if (r && r != -ENOENT)
+			return from ? r : -ENOTSUP;
+		for (uint32_t i = 0; i < n; i++)
+			e->f(e->arg, keys + i * key_size, values + i * value_size);
+		if (r)
+			return 0;
+		at = next;
+		from = &at;
+	}
+}
+
+static int each_by_keys(const struct elements *e, size_t value_size)
+{
+	_cleanup_(freep) uint8_t *value = malloc(value_size), *key = malloc(e->map->key_size);
 	void *last = NULL;
 
-	value = malloc((size_t)m->value_size * ncpus);
-	key = malloc(m->key_size);
 	if (!value || !key)
 		return -ENOMEM;
-	while (!bpf_map_get_next_key(fd, last, key)) {
-		if (!bpf_map_lookup_elem(fd, key, value))
-			add_entry(e, key, value, ncpus);
+	while (!bpf_map_get_next_key(e->fd, last, key)) {
+		if (!bpf_map_lookup_elem(e->fd, key, value))
+			e->f(e->arg, key, value);
 		last = key;
 	}
 	return 0;
 }
 
-static void entry_done(struct map_entry *entry)
+static int each_element(const struct elements *e)
 {
-	for (struct map_alike *a = entry->alike, *next; a; a = next) {
-		next = a->next;
-		free(a);
-	}
-	free(entry->key);
-	free(entry->value);
+	size_t size = in_words(e->map->value_size) * (e->map->per_cpu ? (size_t)libbpf_num_possible_cpus() : 1);
+	int r = e->map->key ? each_by_batches(e, size) : -ENOTSUP;
+
+	return r == -ENOTSUP ? each_by_keys(e, size) : r;
+}
+
+static void add_element(void *arg, const uint8_t *key, const uint8_t *value)
+{
+	struct reading *e = arg;
+
+	add_entry(e, key, value, e->content->map->per_cpu ? libbpf_num_possible_cpus() : 1);
+}
+
+static int read_all(int fd, struct reading *e)
+{
+	return each_element(&(struct elements){fd, e->content->map, add_element, e});
 }
 
 /* ---- order -------------------------------------------------------------- */
@@ -287,26 +343,34 @@ static int64_t rank(const struct type *t, const uint8_t *value, bool by_total)
 	return v[0];
 }
 
+/* Sets the number by which the entries are sorted first. */
+static void find_order(struct map_content *c)
+{
+	const struct type *t = c->map->value;
+	bool stacks = type_has(c->map->key, TYPE_STACK), is_signed = t->is_signed;
+
+	if (t->kind == TYPE_AGG)
+		is_signed |= t->agg.kind >= AGG_AVG;
+	else if (t->kind != TYPE_INT)
+		return;
+	for (size_t i = 0; i < c->n; i++) {
+		struct map_entry *e = &c->list[i];
+		uint64_t v = t->kind == TYPE_INT ? (uint64_t)show_int(t, e->value) :
+						   (uint64_t)rank(t, e->value, stacks);
+
+		e->order = is_signed ? v ^ 1ULL << 63 : v;
+	}
+}
+
 static int compare_entries(const void *pa, const void *pb, void *arg)
 {
 	const struct map_entry *a = pa, *b = pb;
-	const struct map_content *c = arg;
-	const struct type *t = c->map->value;
-	bool stacks = type_has(c->map->key, TYPE_STACK);
-	int64_t x, y;
-	int r;
+	const struct image_map *m = arg;
+	int r = (a->order > b->order) - (a->order < b->order);
 
-	if (t->kind == TYPE_AGG) {
-		x = rank(t, a->value, stacks);
-		y = rank(t, b->value, stacks);
-		r = t->is_signed || t->agg.kind >= AGG_AVG ? (x > y) - (x < y) :
-			((uint64_t)x > (uint64_t)y) - ((uint64_t)x < (uint64_t)y);
-	} else {
-		r = compare_values(t, a->value, b->value);
-	}
-	if (!r && c->map->key)
-		r = compare_values(c->map->key, a->key, b->key);
-	return r;
+	if (!r && m->value->kind != TYPE_AGG)
+		r = compare_values(m->value, a->value, b->value);
+	return !r && m->key ? compare_values(m->key, a->key, b->key) : r;
 }
 
 /* ---- equal keys --------------------------------------------------------- */
@@ -364,15 +428,14 @@ static int compare_keyed(const void *pa, const void *pb)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-static void join_key(const struct image_map *m, struct map_entry *to, const struct map_entry *from)
+static void join_key(const struct map_content *c, struct map_entry *to, const struct map_entry *from)
 {
+	const struct image_map *m = c->map;
 	struct map_alike *a;
 
 	if (!memcmp(to->key, from->key, m->key_size))
 		return;
-	a = malloc(sizeof(*a) + m->key_size);
-	if (!a)
-		out_of_memory();
+	a = arena_alloc(c->arena, sizeof(*a) + m->key_size);
 	memcpy(a->key, from->key, m->key_size);
 	a->next = to->alike;
 	to->alike = a;
@@ -415,8 +478,7 @@ static void merge_equal(const struct show *s, struct map_content *c)
 			continue;
 		}
 		merge(c->map->value, merged[n - 1].value, from->value);
-		join_key(c->map, &merged[n - 1], from);
-		entry_done(from);
+		join_key(c, &merged[n - 1], from);
 	}
 	free(c->list);
 	c->list = merged;
@@ -478,8 +540,6 @@ static void leave_out_idle(const struct show *s, struct map_content *c)
 		return;
 	}
 	c->n -= c->nidle;
-	for (size_t i = 0; i < c->nidle; i++)
-		entry_done(&c->list[c->n + i]);
 }
 
 /* ---- a whole map -------------------------------------------------------- */
@@ -540,15 +600,16 @@ int map_read(const struct show *s, int fd, const struct image_map *m,
 	struct reading e = {.content = ret, .show = s, .unset = wanted->unset};
 	int r;
 
-	*ret = (struct map_content){.map = m, .div = wanted->div};
+	*ret = (struct map_content){.map = m, .div = wanted->div, .arena = arena_new()};
 	r = read_all(fd, &e);
 	if (r)
 		return r;
 	name_stacks(s, ret);
 	merge_equal(s, ret);
 	leave_out_idle(s, ret);
+	find_order(ret);
 	if (ret->n)
-		qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_entries, ret);
+		qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_entries, (void *)m);
 	if (m->value->kind == TYPE_AGG && m->value->agg.kind == AGG_TSERIES)
 		ret->last = last_interval(ret);
 	if (wanted->top > 0 && (uint64_t)wanted->top < ret->n)
@@ -558,29 +619,35 @@ int map_read(const struct show *s, int fd, const struct image_map *m,
 
 void map_content_done(struct map_content *c)
 {
-	for (size_t i = 0; i < c->n; i++)
-		entry_done(&c->list[i]);
 	free(c->list);
+	if (c->arena)
+		arena_free(c->arena);
 }
 
 /* ---- stacks ------------------------------------------------------------- */
 
+struct stacks_in {
+	const struct image_map *map;
+	void (*f)(void *arg, uint64_t id);
+	void *arg;
+};
+
+static void stacks_of_element(void *arg, const uint8_t *key, const uint8_t *value)
+{
+	const struct stacks_in *s = arg;
+
+	if (s->map->key)
+		each_stack(s->map->key, key, s->f, s->arg);
+	each_stack(s->map->value, value, s->f, s->arg);
+}
+
 void map_each_stack(int fd, const struct image_map *m,
 	void (*f)(void *arg, uint64_t id), void *arg)
 {
-	bool keys = type_has_ids(m->key), values = type_has_ids(m->value);
-	_cleanup_(freep) uint8_t *value = malloc(m->value_size), *key = malloc(m->key_size);
-	void *last = NULL;
+	struct stacks_in s = {m, f, arg};
 
-	if (!value || !key || (!keys && !values))
-		return;
-	while (!bpf_map_get_next_key(fd, last, key)) {
-		if (keys)
-			each_stack(m->key, key, f, arg);
-		if (values && !bpf_map_lookup_elem(fd, key, value))
-			each_stack(m->value, value, f, arg);
-		last = key;
-	}
+	if (type_has_ids(m->key) || type_has_ids(m->value))
+		each_element(&(struct elements){fd, m, stacks_of_element, &s});
 }
 
 /* ---- clear, zero -------------------------------------------------------- */
@@ -588,7 +655,7 @@ void map_each_stack(int fd, const struct image_map *m,
 static int for_all_keys(int fd, const struct image_map *m, bool remove)
 {
 	struct show nobody = {};
-	struct map_content c = {.map = m};
+	struct map_content c = {.map = m, .arena = arena_new()};
 	struct reading e = {.content = &c, .show = &nobody};
 	_cleanup_(freep) uint8_t *zeros = NULL;
 	int r = read_all(fd, &e);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct image_map;
 struct show;
 
@@ -17,13 +18,15 @@ struct map_alike {
 struct map_entry {
 	uint8_t *key;
 	uint8_t *value;          /* of all CPUs, and of all merged keys */
+	uint64_t order;          /* entries are first sorted by it */
 	struct map_alike *alike; /* NULL: no other key */
 };
 
 /* A map's content: equal entries are merged; the order is bpftrace's: ascending by value, then by key. */
 struct map_content {
 	const struct image_map *map;
-	struct map_entry *list; /* owned */
+	struct map_entry *list; /* owned; keys and values are in the arena */
+	struct arena *arena;
 	size_t n, cap;
 	size_t first; /* index of the first entry to show, see map_wanted.top */
 	size_t nidle;  /* number of entries that were left out because they are idle */
