@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <getopt.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +31,10 @@
 #include "unwinders/unwinders.h"
 
 enum {
-	OPT_BENCH = 256, OPT_CHILDREN, OPT_COMPLETE, OPT_DEBUGINFO, OPT_DRY_RUN, OPT_DURATION, OPT_EXE,
-	OPT_HIDE, OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG, OPT_NO_FEATURE, OPT_NO_INLINES,
-	OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_STARTUP, OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE,
-	OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION, OPT_WINDOW
+	OPT_BENCH = 256, OPT_CGROUP, OPT_CHILDREN, OPT_COMPLETE, OPT_CONTAINER, OPT_DEBUGINFO, OPT_DRY_RUN,
+	OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG,
+	OPT_NO_FEATURE, OPT_NO_INLINES, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_STARTUP,
+	OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION, OPT_USER, OPT_WINDOW
 };
 
 static bool set_dump(struct options *o, const struct option_row *row, const char *name)
@@ -129,6 +130,33 @@ static bool set_pid(struct options *o, const struct option_row *row, const char 
 		if (!*end)
 			return true;
 	}
+}
+
+static bool set_cgroup(struct options *o, const struct option_row *row, const char *text)
+{
+	uint64_t id;
+	int level, r = target_cgroup_find(o->traced.target, text, &id, &level);
+
+	o->cgroup = text;
+	if (!r)
+		return true;
+	log_error(r == -ENOTTY ? "%s is not a directory of a cgroup (v2)" : "there is no cgroup (v2) %s", text);
+	log_hint("--cgroup takes its directory, or the path in /proc/PID/cgroup after 0::");
+	return false;
+}
+
+/* Takes a name or an id. */
+static bool set_user(struct options *o, const struct option_row *row, const char *text)
+{
+	const struct passwd *pw = getpwnam(text);
+	char *end;
+	unsigned long id = strtoul(text, &end, 10);
+
+	if (!pw && (*end || end == text || id > UINT32_MAX))
+		return usage("there is no user", text);
+	o->by_user = true;
+	o->user = pw ? pw->pw_uid : (unsigned)id;
+	return true;
 }
 
 static bool set_top(struct options *o, const struct option_row *row, const char *text)
@@ -317,6 +345,10 @@ static const struct option_row rows[] = {
 	{"pid", 'p', "PID", "trace this process; stop when it ends; several: -p 1,2 or -p 1 -p 2", set_pid},
 	{"children", OPT_CHILDREN, NULL, "with -p: trace also its descendants, and those that come later",
 		FLAG(children)},
+	{"container", OPT_CONTAINER, "NAME", "trace only containers with this name or ID, also those that start later",
+		TEXT(container)},
+	{"cgroup", OPT_CGROUP, "PATH", "trace only processes in this cgroup (v2) and below", set_cgroup},
+	{"user", OPT_USER, "NAME", "trace only processes of this user", set_user},
 	{"list", 'l', NULL, "list the probes of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
 		FLAG(list)},
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},

@@ -26,6 +26,9 @@ struct options {
 	double duration; /* -d: seconds; 0 for no limit */
 	const struct tool *tool; /* the tool that `file` names, or NULL */
 	bool helps;  /* NAME --help */
+	const char *container, *cgroup; /* --container, --cgroup */
+	bool by_user;  /* --user */
+	unsigned user; /* its id */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	enum script_mode mode;
 	bool idle;     /* --idle */

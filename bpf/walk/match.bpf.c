@@ -20,19 +20,29 @@ static __always_inline __u64 verdict_at(__u32 slot, __u64 tag)
 	return e && (*e & ~VERDICT_BITS) == tag ? *e : 0;
 }
 
-/* Returns an enum verdict. The empty stack has no frame. */
-__global int stack_verdict(__u64 id, int pattern)
+static __always_inline int verdict(__u64 id, int pattern)
 {
 	__u64 k = id * VERDICT_MIX, e;
 
-	if (!id)
-		return VERDICT_NO;
-	if (id & STACK_PROVISIONAL)
-		return VERDICT_UNKNOWN;
 	e = verdict_at(VERDICT_SLOT(k), VERDICT_TAG(k));
 	if (!e)
 		e = verdict_at(VERDICT_SLOT(k) ^ 1, VERDICT_TAG(k));
 	if (!e)
 		return VERDICT_UNKNOWN;
 	return e >> (pattern & 15) & 1;
+}
+
+/* Returns an enum verdict. The empty stack has no frame. */
+__global int stack_verdict(__u64 id, int pattern)
+{
+	if (!id)
+		return VERDICT_NO;
+	if (id & STACK_PROVISIONAL)
+		return VERDICT_UNKNOWN;
+	return verdict(id, pattern);
+}
+
+__global int cgroup_verdict(__u64 id, int pattern)
+{
+	return verdict(id | VERDICT_CGROUP, pattern);
 }

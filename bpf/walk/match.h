@@ -13,6 +13,8 @@
  *     bit  15     bit 48 of k
  *     bit  14     1
  *     bits 0-13   1 << number of a pattern that matches */
+/* A cgroup has the key id | VERDICT_CGROUP, unlike stacks, whose ids have this bit clear. */
+#define VERDICT_CGROUP   (1ULL << 63)
 #define VERDICT_SLOTS    65536
 #define VERDICT_PATTERNS 14
 #define VERDICT_MIX      0x9e3779b97f4a7c15ULL
@@ -33,7 +35,7 @@ struct gate_record {
 	__u64 table;
 	__u32 slot;  /* scratch slot of the event */
 	__u32 level; /* from now on records of the slot with this level depend on the condition */
-	__u64 ids[GATE_VARS]; /* stacks, which may be provisional; 0: not needed, or no stack */
+	__u64 ids[GATE_VARS]; /* cgroups, or stacks, which may be provisional; 0: not needed, or no stack */
 };
 ABI_SIZE(gate_record, 24 + 8 * GATE_VARS);
 

@@ -27,6 +27,8 @@ void gate_begin(struct gen *g);
 /* Generates the predicate of a program. The event goes on if it may be true. */
 void gate_predicate(struct gen *g, struct expr *predicate);
 void gate_if(struct gen *g, struct stmt *n);
+/* Returns whether a condition is true, 0 or 1. An event that is not decided is counted, and the value is 0. */
+struct ir *gate_value(struct gen *g, struct expr *condition);
 
 /* Returns the levels of the conditions on which the present effects depend, as bits. */
 struct ir *gen_levels(struct gen *g);

@@ -62,6 +62,7 @@ struct gen {
 	/* The program being generated. */
 	struct probe *probe;
 	const struct provider *provider;
+	struct expr *predicate;     /* its predicate and the command line's filter, or NULL */
 	const struct place *place;  /* the first of its places.. */
 	uint32_t first_place;       /* ..and the index of that place in the image */
 	bool bound_to_place;        /* the code is only valid for this place.. */

@@ -520,11 +520,11 @@ static struct ir *nothing(struct gen *g, uint32_t size)
 	return zeros;
 }
 
-/* The truth of has_frame() is known only after the event, so no value can depend on it. */
+/* The truth of has_frame() and in_container() is known only after the event, so no value can depend on it. */
 static struct ir *no_gate(struct gen *g)
 {
-	diag(g->opt->diags, g->at, DIAG_STACK, "has_frame() decides only in a predicate or in the condition of an if, "
-		"joined by &&, || and !");
+	diag(g->opt->diags, g->at, DIAG_STACK, "has_frame() and names of containers decide only in a predicate or in the "
+		"condition of an if, joined by &&, || and !");
 	diag_hint(g->opt->diags, "it may be a part of a key, or be printed: @[has_frame(ustack, \"f\")] = count()");
 	return ir_int(g->ir, 0);
 }
@@ -532,7 +532,7 @@ static struct ir *no_gate(struct gen *g)
 /* A string is true if it is not empty; an array, if one of its bytes is not 0. */
 static struct ir *truth_of(struct gen *g, const struct type *t, struct ir *v)
 {
-	if (type_is_has_frame(t))
+	if (type_is_late(t))
 		return no_gate(g);
 	if (t->kind == TYPE_STRING)
 		v = ir_load(g->ir, v, 0, 1, false);

@@ -29,7 +29,7 @@ bool gate_is(const struct expr *n)
 {
 	if (joins(n))
 		return gate_is(n->op.left) || (n->kind == EXPR_BINOP && gate_is(n->op.right));
-	return n->type && type_is_has_frame(n->type);
+	return n->type && type_is_late(n->type);
 }
 
 /* ---- a program ---------------------------------------------------------- */
@@ -72,11 +72,11 @@ uint32_t gate_walk_at(const struct gen *g, const struct type *t)
 
 void gate_plan(struct gen *g)
 {
-	struct expr *predicate = g->probe->predicate;
+	struct expr *predicate = g->predicate, *filter = g->opt->all_processes ? g->probe->filter : NULL;
 
 	g->gates = g->holds = false;
 	g->nwalked = g->level = 0;
-	if (!(predicate && gate_is(predicate)) && !has_gates(g->probe->body))
+	if (!(predicate && gate_is(predicate)) && !(filter && gate_is(filter)) && !has_gates(g->probe->body))
 		return;
 	g->gates = g->img->gates = g->img->problems = true;
 	g->unheld = gate_cannot_hold(g, g->probe->body);
@@ -116,17 +116,33 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
+static bool same_pattern(const struct frame_pattern *a, const struct frame_pattern *b)
+{
+	return same_text(a->func, b->func) && same_text(a->module, b->module) && a->container == b->container;
+}
+
+static const struct frame_pattern *pattern_of(struct gen *g, const struct expr *n)
+{
+	struct frame_pattern *p;
+
+	if (type_is_has_frame(n->type))
+		return n->type->frame.pattern;
+	p = arena_new_obj(g->arena, struct frame_pattern);
+	*p = (struct frame_pattern){.func = n->type->shown.format, .container = true};
+	return p;
+}
+
 static unsigned pattern_number(struct gen *g, struct expr *n)
 {
-	const struct frame_pattern *p = n->type->frame.pattern;
+	const struct frame_pattern *p = pattern_of(g, n);
 	struct image *img = g->img;
 
 	for (unsigned i = 0; i < img->npatterns; i++)
-		if (same_text(img->patterns[i]->func, p->func) && same_text(img->patterns[i]->module, p->module))
+		if (same_pattern(img->patterns[i], p))
 			return i;
 	if (img->npatterns == IMAGE_PATTERNS_MAX) {
 		diag(g->opt->diags, n->span, DIAG_TOO_LARGE, "conditions of a script have at most %d patterns "
-			"for has_frame()", IMAGE_PATTERNS_MAX);
+			"for has_frame() and names of containers", IMAGE_PATTERNS_MAX);
 		return 0;
 	}
 	img->patterns[img->npatterns] = p;
@@ -138,14 +154,17 @@ static struct ir *variable(struct gen *g, struct gate *gate, struct expr *n)
 	static const char *const params[] = {"u64", "int"};
 	unsigned k = gate->image->n, pattern = pattern_number(g, n);
 	struct ir *id = gen_value(g, n), *verdict, *known;
+	bool is_frame = type_is_has_frame(n->type);
 
 	if (k == GATE_VARS) {
-		diag(g->opt->diags, n->span, DIAG_TOO_LARGE, "a condition has at most %d has_frame()", GATE_VARS);
+		diag(g->opt->diags, n->span, DIAG_TOO_LARGE, "a condition has at most %d has_frame() and names of "
+			"containers", GATE_VARS);
 		return ir_int(g->ir, 0);
 	}
 	gate->image->patterns[gate->image->n++] = (uint8_t)pattern;
 	ir_store(g->ir, gen_mem_at(g, gate->at), offsetof(struct gate_record, ids) + 8 * k, 8, id);
-	verdict = gen_library(g, "stack_verdict", params, NULL, (struct ir *[]){id, ir_int(g->ir, pattern)}, 2);
+	verdict = gen_library(g, is_frame ? "stack_verdict" : "cgroup_verdict", params, NULL,
+		(struct ir *[]){id, ir_int(g->ir, pattern)}, 2);
 	known = ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), ir_binary(g->ir, IR_AND, verdict, ir_int(g->ir, 1)));
 	return ir_select(g->ir, ir_compare(g->ir, IR_EQ, verdict, ir_int(g->ir, VERDICT_UNKNOWN)),
 		ir_int(g->ir, columns[k]), known);
@@ -327,4 +346,24 @@ void gate_if(struct gen *g, struct stmt *n)
 	ir_at(g->ir, end);
 	if (g->holds)
 		set_levels(g, IR_AND, ~(1ULL << gate.level));
+}
+
+struct ir *gate_value(struct gen *g, struct expr *condition)
+{
+	struct ir_block *yes = ir_block(g->ir, "yes"), *no = ir_block(g->ir, "no"), *maybe = ir_block(g->ir, "maybe");
+	struct ir_block *end = ir_block(g->ir, "truth");
+	struct gate gate;
+	struct ir *table;
+
+	if (!gate_is(condition))
+		return gen_truth(g, condition);
+	new_gate(g, &gate, condition);
+	table = decide(g, &gate, condition, yes, no, maybe);
+	count_undecided(g, &gate, table, no);
+	ir_at(g->ir, yes);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, no);
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_phi(g->ir, ir_int(g->ir, 1), yes, ir_int(g->ir, 0), no);
 }

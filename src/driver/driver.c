@@ -109,7 +109,10 @@ static bool pass_resolve(struct compile *c)
 
 static bool pass_check(struct compile *c)
 {
-	bool ok = check(c->script, &language, &c->req);
+	bool ok;
+
+	filters_add(c->script, &language, &c->req);
+	ok = check(c->script, &language, &c->req);
 
 	if (ok && c->dump[STAGE_TYPES])
 		ast_dump(c->script, true, stdout);

@@ -25,6 +25,9 @@ struct command_line {
 	unsigned noptions;
 	int pid;          /* -p, or the child of -c; 0 for all processes */
 	int child;        /* the command of -c; 0 if there is none */
+	const char *container, *cgroup; /* --container, --cgroup; NULL: not given */
+	bool by_user;     /* --user was given: */
+	unsigned user;    /* its user id */
 	bool unsafe;      /* --unsafe: functions may change the system */
 	enum script_mode mode; /* --test, --bench */
 };

@@ -338,6 +338,11 @@ bool type_is_has_frame(const struct type *t)
 	return t->kind == TYPE_FRAME && t->frame.part == FRAME_PART_HAS;
 }
 
+bool type_is_late(const struct type *t)
+{
+	return type_is_has_frame(t) || (t->kind == TYPE_SHOWN && t->shown.as == SHOWN_IN_CONTAINER);
+}
+
 const struct type *type_shown(struct arena *a, enum shown_kind as, const char *format)
 {
 	struct type *t = type_new(a, TYPE_SHOWN, 8);

@@ -46,6 +46,7 @@ enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HI
 	A(SIGNAL, "signal_name")                                                         \
 	A(CGROUP, "cgroup_path") /* id of a cgroup; .format selects the hierarchies */         \
 	A(CONTAINER, "container") /* id of a cgroup */                                    \
+	A(IN_CONTAINER, "in_container") /* id of a cgroup: whether its container has the name .format */ \
 	A(SYSCALL, "syscall_name") /* number of a system call */                          \
 	A(MAC, "macaddr")    /* the low 6 bytes; the lowest byte is the first of the address */
 
@@ -94,10 +95,11 @@ enum frame_part {
 	FRAME_PART_HAS = FRAME_PART_MAX, /* has_frame(): whether a frame of the stack matches a pattern */
 };
 
-/* The functions that has_frame() accepts: `*` is any text. */
+/* The functions that has_frame() accepts, or the containers of in_container(): `*` is any text. */
 struct frame_pattern {
 	const char *func;
 	const char *module; /* NULL: any */
+	bool container;     /* func is the name of a container instead */
 };
 
 /* The memory to which an address belongs. */
@@ -192,7 +194,7 @@ struct type {
 		} place;
 		struct { /* SHOWN */
 			enum shown_kind as;
-			const char *format; /* TIME, CGROUP */
+			const char *format; /* TIME, CGROUP, IN_CONTAINER */
 		} shown;
 		struct { /* AGG: is_signed above describes the elements; these members are the shape */
 			enum agg_kind kind;
@@ -265,7 +267,9 @@ const struct type *type_frame(struct arena *a, const struct type *stack, int32_t
 /* Returns the type of has_frame(). */
 const struct type *type_has_frame(struct arena *a, const struct type *stack, const struct frame_pattern *pattern);
 bool type_is_has_frame(const struct type *t);
-/* format is NULL except for TIME and CGROUP. */
+/* Returns whether a value is true or false, but known only after the event: has_frame(), in_container(). */
+bool type_is_late(const struct type *t);
+/* format is NULL except for TIME, CGROUP and IN_CONTAINER. */
 const struct type *type_shown(struct arena *a, enum shown_kind as, const char *format);
 /* The size of a value is 8 bytes for COUNT and SUM, 16 for MIN, MAX, AVG and STATS (struct agg_* in
  * bpf/lib/record.h), and 8 x buckets for HIST and LHIST. */

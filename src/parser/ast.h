@@ -246,6 +246,7 @@ struct probe {
 	struct probe *next;
 	struct attach_point *points;
 	struct expr *predicate; /* or NULL */
+	struct expr *filter;    /* of the command line, for places whose provider is not any_process; or NULL */
 	struct stmt *body;      /* BLOCK */
 	struct var *vars;       /* set by resolve */
 	unsigned nvars;

@@ -322,6 +322,8 @@ static void check_round(struct check *c)
 	c->changed = false;
 	c->unknown = 0;
 	for (c->probe = c->script->probes; c->probe; c->probe = c->probe->next) {
+		if (c->probe->filter)
+			check_truth(c, c->probe->filter);
 		if (c->probe->predicate)
 			check_truth(c, c->probe->predicate);
 		check_stmts(c, c->probe->body);

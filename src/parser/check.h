@@ -50,6 +50,8 @@ void check_becomes_string(struct expr *n, const char *text);
 bool check_kernel_address(struct check *c, const char *name, uint64_t *ret);
 /* Returns 0 on success, -ENOTTY if the directory is not a cgroup, another -errno on other failures. */
 int check_cgroup_id(struct check *c, const char *path, uint64_t *ret);
+/* See target_cgroup_find(). */
+int check_cgroup_place(struct check *c, const char *path, uint64_t *ret_id, int *ret_level);
 /* Returns the module whose BTF has the function, or "vmlinux", or NULL if there is none. */
 const char *check_kernel_function_module(struct check *c, const char *name);
 /* A symbol of a program or library, and the byte at a file offset; both as addresses in the file. */

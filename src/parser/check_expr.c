@@ -198,7 +198,7 @@ bool check_truth(struct check *c, struct expr *n)
 {
 	const struct type *t = check_value(c, n);
 
-	if (t->kind == TYPE_BAD || type_is_number(t) || t->kind == TYPE_STRING || type_is_has_frame(t))
+	if (t->kind == TYPE_BAD || type_is_number(t) || t->kind == TYPE_STRING || type_is_late(t))
 		return t->kind != TYPE_BAD;
 	check_fail(c, n->span, DIAG_OPERAND, "%s is neither true nor false",
 		check_type_name(c, t));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "builtin_names.h"
 #include "checker.h"
 
 static const struct type *wrong_operand(
@@ -262,12 +263,45 @@ static bool equality_fits(struct check *c, const struct expr *l, const struct ex
 	return type_join(c->arena, l->type, r->type) != NULL;
 }
 
+static bool is_container(const struct expr *n)
+{
+	return n->type->kind == TYPE_SHOWN && n->type->shown.as == SHOWN_CONTAINER;
+}
+
+/* Turns container == "x" into in_container(container, "x"), and != into its opposite. */
+static const struct type *compare_container(struct check *c, struct expr *n)
+{
+	struct expr *call = arena_new_obj(c->arena, struct expr), *next = n->next;
+	struct expr *l = n->op.left, *r = n->op.right;
+	bool is_right = is_container(r), is_equal = n->op.op == OP_EQ;
+
+	*call = (struct expr){.kind = EXPR_CALL, .span = n->span, .depth = n->depth};
+	call->call.name = "in_container";
+	call->call.builtin = builtin_find(c->lang, "in_container");
+	call->call.nargs = 2;
+	call->call.parens = true;
+	call->call.args = is_right ? r : l;
+	call->call.args->next = is_right ? l : r;
+	call->call.args->next->next = NULL;
+	if (is_equal) {
+		*n = *call;
+	} else {
+		n->kind = EXPR_UNOP;
+		n->op.op = OP_NOT;
+		n->op.left = call;
+	}
+	n->next = next;
+	return check_expr(c, n);
+}
+
 static const struct type *check_compare(struct check *c, struct expr *n)
 {
 	struct expr *l = n->op.left, *r = n->op.right;
 	bool numbers = type_is_number(l->type) && type_is_number(r->type);
 
 	if (n->op.op == OP_EQ || n->op.op == OP_NE) {
+		if ((is_container(l) && r->kind == EXPR_STRING) || (is_container(r) && l->kind == EXPR_STRING))
+			return compare_container(c, n);
 		if (!equality_fits(c, l, r))
 			return not_comparable(c, n);
 		return type_bool;

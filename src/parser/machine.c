@@ -18,6 +18,11 @@ int check_cgroup_id(struct check *c, const char *path, uint64_t *ret)
 	return target_cgroup_id(c->req->target, path, ret);
 }
 
+int check_cgroup_place(struct check *c, const char *path, uint64_t *ret_id, int *ret_level)
+{
+	return target_cgroup_find(c->req->target, path, ret_id, ret_level);
+}
+
 const char *check_kernel_function_module(struct check *c, const char *name)
 {
 	const char *const *modules = target_btf_modules(c->req->target, "*");

@@ -40,6 +40,8 @@ struct expr *parse_expression(struct arena *a, const char *text);
 
 /* Replaces the uses of macros by their bodies. */
 bool expand(struct script *s, const struct language *lang, struct diags *d);
+/* Called before check(): sets the filters of the probes, by the command line. */
+void filters_add(struct script *s, const struct language *lang, const struct request *req);
 
 /* Finds builtins, providers, variables, maps and parameters by name, and the places of attach
  * points. */

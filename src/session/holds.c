@@ -17,6 +17,7 @@
 #include "bpf/walk/match.h"
 #include "model/image.h"
 #include "model/type.h"
+#include "target/target.h"
 #include "unwinders/idmap.h"
 #include "unwinders/unwinders.h"
 #include "values/frames.h"
@@ -34,6 +35,7 @@ struct holds {
 	int verdicts, problems, input; /* maps, owned by the object */
 	int *programs;                 /* by image_record.apply, owned by the object */
 	struct idmap known;            /* id of a stack -> patterns that match, | INCOMPLETE */
+	struct idmap cgroups;          /* the same for ids of cgroups */
 	size_t nknown;
 	uint64_t next;                 /* the way of the table in which the next verdict goes */
 	uint32_t matched;              /* patterns that have matched */
@@ -69,31 +71,12 @@ static bool find_programs(struct holds *h, struct bpf_object *obj)
 	return true;
 }
 
-struct holds *holds_new(const struct image *img, struct bpf_object *obj)
-{
-	struct holds *h = calloc(1, sizeof(*h));
-
-	if (!h)
-		out_of_memory();
-	h->img = img;
-	h->verdicts = map_of(obj, "verdicts");
-	h->problems = map_of(obj, "problems");
-	h->input = img->napplies ? map_of(obj, APPLY_INPUT) : -1;
-	h->nslots = (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS;
-	h->slots = calloc(h->nslots, sizeof(*h->slots));
-	if (!h->slots)
-		out_of_memory();
-	if (find_programs(h, obj) && h->verdicts >= 0 && h->problems >= 0 && (h->input >= 0 || !img->napplies))
-		return h;
-	holds_free(h);
-	return NULL;
-}
-
 void holds_free(struct holds *h)
 {
 	if (!h)
 		return;
 	idmap_done(&h->known);
+	idmap_done(&h->cgroups);
 	idmap_done(&h->seen);
 	for (size_t i = 0; i < h->names.len; i++)
 		free(h->names.data[i]);
@@ -134,7 +117,7 @@ static uint64_t match(struct holds *h, const struct frame_list *l)
 	uint64_t bits = 0;
 
 	for (unsigned i = 0; i < h->img->npatterns; i++)
-		if (frames_match(l, h->img->patterns[i]))
+		if (!h->img->patterns[i]->container && frames_match(l, h->img->patterns[i]))
 			bits |= 1ull << i;
 	h->matched |= (uint32_t)bits;
 	for (size_t i = 0; i < l->len; i++)
@@ -192,6 +175,79 @@ static bool verdict(struct holds *h, const struct show *show, uint64_t id, uint6
 	return true;
 }
 
+/* Finds the names that the cgroup's container has. Returns false if the cgroup has gone before it was looked at. */
+static bool container_verdict(struct holds *h, struct target *t, uint64_t id, uint64_t *ret_bits)
+{
+	const uint64_t *known = idmap_find(&h->cgroups, id);
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; !known && i < h->img->npatterns; i++) {
+		int is = h->img->patterns[i]->container ? target_container_is(t, id, h->img->patterns[i]->func) : 0;
+
+		if (is < 0)
+			return false;
+		bits |= (uint64_t)is << i;
+	}
+	if (!known)
+		idmap_set(&h->cgroups, id, bits);
+	*ret_bits = known ? *known : bits;
+	give(h, id | VERDICT_CGROUP, *ret_bits);
+	return true;
+}
+
+struct first {
+	struct holds *h;
+	struct target *target;
+};
+
+static void first_verdict(void *arg, uint64_t id, const char *path)
+{
+	const struct first *f = arg;
+	uint64_t bits;
+
+	target_container_note(f->target, id, path);
+	container_verdict(f->h, f->target, id, &bits);
+}
+
+/* Events of cgroups that exist are decided from the start. */
+static void first_verdicts(struct holds *h, struct target *t)
+{
+	bool has = false;
+
+	for (unsigned i = 0; i < h->img->npatterns; i++)
+		has |= h->img->patterns[i]->container;
+	if (has)
+		target_each_cgroup(t, first_verdict, &(struct first){h, t});
+}
+
+struct holds *holds_new(const struct image *img, struct bpf_object *obj, struct target *t)
+{
+	struct holds *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		out_of_memory();
+	h->img = img;
+	h->verdicts = map_of(obj, "verdicts");
+	h->problems = map_of(obj, "problems");
+	h->input = img->napplies ? map_of(obj, APPLY_INPUT) : -1;
+	h->nslots = (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS;
+	h->slots = calloc(h->nslots, sizeof(*h->slots));
+	if (!h->slots)
+		out_of_memory();
+	if (find_programs(h, obj) && h->verdicts >= 0 && h->problems >= 0 && (h->input >= 0 || !img->napplies)) {
+		first_verdicts(h, t);
+		return h;
+	}
+	holds_free(h);
+	return NULL;
+}
+
+static bool is_known(struct holds *h, const struct show *show, const struct frame_pattern *p, uint64_t id,
+	uint64_t *ret_bits)
+{
+	return p->container ? container_verdict(h, show->target, id, ret_bits) : verdict(h, show, id, ret_bits);
+}
+
 /* ---- conditions ---------------------------------------------------------- */
 
 static void count_undecided(const struct holds *h, const struct image_gate *gate)
@@ -216,7 +272,7 @@ void holds_decide(struct holds *h, const struct show *show, const struct image_r
 
 		for (unsigned i = 0; i < 64; i++)
 			column |= (uint64_t)(i >> k & 1) << i;
-		if (!verdict(h, show, g->ids[k], &bits))
+		if (!is_known(h, show, h->img->patterns[r->gate->patterns[k]], g->ids[k], &bits))
 			continue;
 		possible &= bits >> r->gate->patterns[k] & 1 ? column : ~column;
 		missing |= bits & INCOMPLETE && !(bits >> r->gate->patterns[k] & 1);
@@ -273,7 +329,7 @@ void holds_report(const struct holds *h)
 	for (unsigned i = 0; h && i < h->img->npatterns; i++) {
 		const char *func = h->img->patterns[i]->func, *near;
 
-		if (h->matched >> i & 1 || strchr(func, '*') || !h->names.len)
+		if (h->img->patterns[i]->container || h->matched >> i & 1 || strchr(func, '*') || !h->names.len)
 			continue;
 		log_warn("no frame was called %s, for which has_frame() looked", func);
 		near = nearest(func, (const char *const *)h->names.data, h->names.len);

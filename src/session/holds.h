@@ -11,9 +11,10 @@ struct holds;
 struct image;
 struct image_record;
 struct show;
+struct target;
 
 /* img must have patterns. Returns NULL if the object lacks a map or a program. obj must live until holds_free(). */
-struct holds *holds_new(const struct image *img, struct bpf_object *obj);
+struct holds *holds_new(const struct image *img, struct bpf_object *obj, struct target *t);
 void holds_free(struct holds *h);
 /* Decides about a condition. data: a struct gate_record. */
 void holds_decide(struct holds *h, const struct show *show, const struct image_record *r, const uint8_t *data);

@@ -481,7 +481,7 @@ int image_object_wait(struct image_object *o, struct load_env *env)
 		fputs(str_text(&said), stderr);
 	r = shared_add(env->shared, o->obj, o->img);
 	if (!r && o->img->gates) {
-		o->env.holds = holds_new(o->img, o->obj);
+		o->env.holds = holds_new(o->img, o->obj, env->target);
 		r = o->env.holds ? 0 : -EINVAL;
 	}
 	if (r)

@@ -135,3 +135,138 @@ void target_cgroup_path(struct target *t, uint64_t id, const char *hierarchies, 
 	str_done(&found);
 	free(text);
 }
+
+/* ---- the tree of version 2 ----------------------------------------------- */
+
+/* Opens the root of the cgroups of version 2, which may be mounted elsewhere than usual. Returns -errno on failure. */
+static int open_root(struct target *t, struct str *ret_mount)
+{
+	_cleanup_(freep) char *text = target_read(t, "/proc/self/mountinfo", 16 << 20, NULL);
+	char *rest = text, *line;
+
+	while (rest && (line = strsep(&rest, "\n"))) {
+		char mount[4096];
+		int fd;
+
+		if (!strstr(line, " - cgroup2 ") || sscanf(line, "%*s %*s %*s %*s %4095s", mount) != 1)
+			continue;
+		fd = open(target_path(t, mount), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		str_add(ret_mount, mount);
+		return fd;
+	}
+	return -ENOENT;
+}
+
+struct each {
+	void (*f)(void *arg, uint64_t id, const char *path);
+	void *arg;
+};
+
+/* Closes fd. */
+static void each_below(int fd, const struct each *e, struct str *path, unsigned depth)
+{
+	DIR *dir = depth == DEPTH_MAX ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	struct stat st;
+
+	if (!fstat(fd, &st))
+		e->f(e->arg, st.st_ino, depth ? str_text(path) : "unified:/");
+	if (!dir)
+		close(fd);
+	while (dir && (entry = readdir(dir))) {
+		size_t before = path->len;
+		int child;
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		child = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		str_addf(path, "/%s", entry->d_name);
+		if (child >= 0)
+			each_below(child, e, path, depth + 1);
+		path->len = before;
+		path->data[before] = '\0';
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void target_each_cgroup(struct target *t, void (*f)(void *arg, uint64_t id, const char *path), void *arg)
+{
+	struct str mount = {}, path = {};
+	int fd = open_root(t, &mount);
+
+	str_add(&path, "unified:");
+	if (fd >= 0)
+		each_below(fd, &(struct each){f, arg}, &path, 0);
+	str_done(&mount);
+	str_done(&path);
+}
+
+/* The inode of the first cgroup is 1 (kernfs: fs/kernfs/dir.c, Linux 5.5 on). The root of a namespace has another. */
+enum { FIRST_INODE = 1 };
+
+static int level_of(int fd)
+{
+	int at = dup(fd), level = -1;
+	struct stat st;
+
+	for (int up = 0; at >= 0 && up < DEPTH_MAX && !fstat(at, &st); up++) {
+		int above = st.st_ino == FIRST_INODE ? -1 : openat(at, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct statfs fs;
+
+		close(at);
+		at = -1;
+		if (st.st_ino == FIRST_INODE)
+			level = up;
+		else if (above >= 0 && !fstatfs(above, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
+			at = above;
+		else if (above >= 0)
+			close(above);
+	}
+	if (at >= 0)
+		close(at);
+	return level;
+}
+
+static int open_cgroup(struct target *t, const char *path)
+{
+	int fd = open(target_path(t, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC), root;
+	struct str mount = {};
+	struct statfs fs;
+
+	if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	root = open_root(t, &mount);
+	str_done(&mount);
+	if (root < 0)
+		return fd >= 0 ? -ENOTTY : root;
+	path += strspn(path, "/");
+	fd = openat(root, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = fd < 0 ? -errno : fd;
+	close(root);
+	return fd;
+}
+
+int target_cgroup_find(struct target *t, const char *path, uint64_t *ret_id, int *ret_level)
+{
+	int fd = open_cgroup(t, path), r = 0;
+	struct statfs fs;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstatfs(fd, &fs) || fstat(fd, &st)) {
+		r = -errno;
+	} else if (fs.f_type != CGROUP2_SUPER_MAGIC) {
+		r = -ENOTTY;
+	} else {
+		*ret_id = st.st_ino;
+		*ret_level = level_of(fd);
+	}
+	close(fd);
+	return r;
+}

@@ -10,6 +10,7 @@
  *
  * ID is 64 hexadecimal digits. The files are searched as text for a key and the string after it. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@ enum { ID = 64, SHORT_ID = 12, UID = 36, SHORT_UID = 8, FILE_MAX = 4 << 20, NAME
 struct container_name {
 	uint64_t cgroup;
 	const char *text; /* "" if the cgroup is not a container */
+	const char *id;   /* the ID in its path; NULL: none */
+	bool exists;      /* its path was found */
 	struct container_name *next;
 };
 
@@ -144,36 +147,73 @@ static void add_plain(const char *path, struct str *out)
 	}
 }
 
-static const char *name_of(struct target *t, uint64_t cgroup)
+/* path: "" if the cgroup has gone. */
+static struct container_name *add_container(struct target *t, uint64_t cgroup, const char *path)
 {
-	struct str path = {}, name = {};
-	const char *id, *text;
+	struct container_name *c = arena_new_obj(t->arena, struct container_name);
+	const char *id = find_id(t->arena, path);
+	struct str name = {};
 
-	target_cgroup_path(t, cgroup, "unified", &path);
-	id = find_id(t->arena, str_text(&path));
 	if (!id)
-		add_plain(str_text(&path), &name);
+		add_plain(path, &name);
 	else if (!read_name(t, id, &name)) {
 		name.len = 0;
-		add_pod(str_text(&path), &name);
+		add_pod(path, &name);
 		str_addf(&name, "%.*s", SHORT_ID, id);
 	}
-	text = arena_strndup(t->arena, str_text(&name), name.len);
-	str_done(&path);
+	*c = (struct container_name){
+		cgroup, arena_strndup(t->arena, str_text(&name), name.len), id, *path, t->containers,
+	};
+	t->containers = c;
 	str_done(&name);
-	return text;
+	return c;
 }
 
-const char *target_container(struct target *t, uint64_t cgroup)
+static struct container_name *find_container(struct target *t, uint64_t cgroup)
 {
 	struct container_name *c = t->containers;
+	struct str path = {};
 
 	while (c && c->cgroup != cgroup)
 		c = c->next;
 	if (c)
-		return c->text;
-	c = arena_new_obj(t->arena, struct container_name);
-	*c = (struct container_name){cgroup, name_of(t, cgroup), t->containers};
-	t->containers = c;
-	return c->text;
+		return c;
+	target_cgroup_path(t, cgroup, "unified", &path);
+	c = add_container(t, cgroup, str_text(&path));
+	str_done(&path);
+	return c;
+}
+
+const char *target_container(struct target *t, uint64_t cgroup)
+{
+	return find_container(t, cgroup)->text;
+}
+
+void target_container_note(struct target *t, uint64_t cgroup, const char *path)
+{
+	const struct container_name *c = t->containers;
+
+	while (c && c->cgroup != cgroup)
+		c = c->next;
+	if (!c)
+		add_container(t, cgroup, path);
+}
+
+/* Returns whether the text is the beginning of an ID, as runtimes print it. */
+static bool is_id(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n >= SHORT_ID && n <= ID && strspn(text, "0123456789abcdef") == n;
+}
+
+int target_container_is(struct target *t, uint64_t cgroup, const char *name)
+{
+	const struct container_name *c = find_container(t, cgroup);
+	const char *slash = strchr(c->text, '/');
+
+	if (!c->exists)
+		return -ENOENT;
+	return glob_match(name, c->text) || (slash && glob_match(name, slash + 1)) ||
+		(c->id && is_id(name) && !strncmp(c->id, name, strlen(name)));
 }

@@ -79,6 +79,17 @@ uint64_t target_memory_limit(struct target *t);
 /* Returns the runtime's name of the container of a cgroup (v2), after the name of its pod; or the
  * beginnings of their ids; or "" if it is not a container. The target owns and remembers the name. */
 const char *target_container(struct target *t, uint64_t cgroup);
+/* Remembers the container of a cgroup whose path is known: see target_each_cgroup(). */
+void target_container_note(struct target *t, uint64_t cgroup, const char *path);
+/* Returns 1 if the cgroup is of a container with that name (`*` is any text), "pod/name", or beginning of the ID, of at
+ * least 12 digits; 0 if it is not; -ENOENT if the cgroup has gone. */
+int target_container_is(struct target *t, uint64_t cgroup, const char *name);
+/* Calls f for each cgroup (v2). path: as in target_cgroup_path(), "unified:/.." */
+void target_each_cgroup(struct target *t, void (*f)(void *arg, uint64_t id, const char *path), void *arg);
+/* Finds a cgroup (v2) by the path of its directory, or by its path below the root of the cgroups. *ret_level is the
+ * number of cgroups above it, or -1 if that is not known, in a cgroup namespace. Returns 0 on success, -ENOTTY if the
+ * directory is not a cgroup, another -errno on other failures. */
+int target_cgroup_find(struct target *t, const char *path, uint64_t *ret_id, int *ret_level);
 
 /* ---- kernel functions (kfuncs.c) ---- */
 /* Returns the names that match a pattern, sorted, without duplicates; the list ends with NULL. module is

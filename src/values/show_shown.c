@@ -134,6 +134,9 @@ void show_shown(const struct show *s, const struct type *t, int64_t v, struct st
 	case SHOWN_CONTAINER:
 		str_add(out, target_container(s->target, (uint64_t)v));
 		break;
+	case SHOWN_IN_CONTAINER:
+		str_add(out, target_container_is(s->target, (uint64_t)v, t->shown.format) > 0 ? "true" : "false");
+		break;
 	case SHOWN_SYSCALL:
 		str_add(out, syscall_name(v) ? syscall_name(v) : "Unknown syscall");
 		break;

@@ -5,6 +5,8 @@ for runtimes that keep one. Prints TAP."""
 import json
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import sys
 
@@ -47,6 +49,49 @@ def say(top, name, number):
     return done.stdout
 
 
+CALLS = 'import os; [os.getppid() for _ in range(int({n}))]'
+
+
+def calls(top, number, n):
+    """A process in the container makes n calls."""
+    path = top / 'strata-test' / 'docker' / number
+    path.mkdir(parents=True, exist_ok=True)
+    subprocess.run(['sh', '-c', f'echo 0 >{path}/cgroup.procs; exec /usr/bin/python3 -S -E -c "{CALLS.format(n=n)}"'], check=True)
+
+
+def counts(options, predicate, top, numbers):
+    """Traces containers that start, and end, while strata runs. Returns its output."""
+    script = f'tracepoint:syscalls:sys_enter_getppid /{predicate}/ {{ @[container] = count(); }} END {{ printf("end\\n"); }}'
+    with subprocess.Popen([STRATA, *options, '-e', script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as tracer:
+        begun = tracer.stdout.readline()
+        for n, number in enumerate(numbers):
+            calls(top, number, 1000 * (n + 1))
+        subprocess.run(['/usr/bin/python3', '-S', '-E', '-c', CALLS.format(n=500)], check=True)
+        tracer.send_signal(signal.SIGINT)
+        return begun + tracer.communicate(timeout=60)[0]
+
+
+def test_filters(cases, top):
+    """Each event of a container that starts later is decided, the first one too."""
+    numbers = [digit * 64 for digit in 'abc']
+    short = [number[:12] for number in numbers]
+    count = dict(zip(short, (1000, 2000, 3000)))
+    os.makedirs(top / 'strata-test', exist_ok=True)
+    for options, predicate, wanted in (
+            ((), 'container == "%s"' % short[0], short[:1]), ((), 'container != "" && container != "%s"' % short[0], short[1:]),
+            ((), 'in_cgroup("/strata-test")', short), ((), 'container == "%s" || container == "c*"' % numbers[0], [short[0], short[2]]),
+            (('--container', short[1]), '1', short[1:2]), (('--container', numbers[2]), 'comm == "python3"', short[2:]),
+            (('--cgroup', '/strata-test'), '1', short), (('--cgroup', f'{top}/strata-test', '--container', 'a*'), '1', short[:1]),
+            (('--cgroup', '/strata-test', '--user', 'root'), '1', short), (('--cgroup', '/strata-test', '--user', 'nobody'), '1', [])):
+        said = counts(options, predicate, top, numbers)
+        seen = {key: int(n) for key, n in re.findall(r'^@\[(\w*)\]: (\d+)$', said, re.M)}
+        cases.check(seen == {key: count[key] for key in wanted}, f'{" ".join(options)} /{predicate}/', said)
+    done = subprocess.run([STRATA, '--cgroup', '/none', '-e', 'begin { }'], capture_output=True, text=True)
+    cases.check('there is no cgroup (v2) /none' in done.stderr and done.returncode, '--cgroup of no cgroup', done.stderr)
+    done = subprocess.run([STRATA, '--user', 'none-such', '-e', 'begin { }'], capture_output=True, text=True)
+    cases.check('there is no user none-such' in done.stderr and done.returncode, '--user of no user', done.stderr)
+
+
 def remove(path):
     for root, folders, _ in os.walk(path, topdown=False):
         os.rmdir(root)
@@ -74,6 +119,10 @@ def main():
             remove(top / 'strata-test')
         wanted = wanted % number if '%' in wanted else wanted
         cases.check(said == f'{wanted}\n\n\n@[{wanted}]: 1\n', f'{name}: {wanted or "none"}', said)
+    try:
+        test_filters(cases, top)
+    finally:
+        remove(top / 'strata-test')
     return cases.done()
 
 

@@ -356,7 +356,7 @@ def words(cases):
     done = subprocess.run([STRATA, 'cpu', '1234'], capture_output=True, text=True)
     cases.check(done.returncode == 1 and 'did you mean -p 1234?' in done.stderr, 'a number is not a process', done.stderr)
     done = subprocess.run([STRATA, '--complete=cpu', '--', '--h'], capture_output=True, text=True)
-    cases.check(done.stdout.startswith('--hz\tsamples per second') and '--help\t' in done.stdout and '--user' not in done.stdout,
+    cases.check(done.stdout.startswith('--hz\tsamples per second') and '--help\t' in done.stdout and '--no-kernel' not in done.stdout,
                 'TAB has the options of a tool', done.stdout)
     text = on_terminal('-q', '-e', 'begin { @a["x"] = 5; @a["much longer"] = 1234; @a["y"] = 10; exit(); }')
     cases.check('@a[x]:              5\r\n@a[y]:             10\r\n@a[much longer]: 1234\r\n' in text,
@@ -388,7 +388,7 @@ def flame(cases):
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, 'halves.py')
         source.write_text(program)
-        done = subprocess.run([STRATA, 'cpu', '--hz', '499', '--user', '-f', 'folded', '-c', f'{PYTHON} {source}'],
+        done = subprocess.run([STRATA, 'cpu', '--hz', '499', '--no-kernel', '-f', 'folded', '-c', f'{PYTHON} {source}'],
                               capture_output=True, text=True)
     parts = [sum(int(line.rpartition(' ')[2]) for line in done.stdout.splitlines() if f';{name} ' in line)
              for name in ('one', 'two')]

@@ -5,6 +5,8 @@
 
 #include "builtins.h"
 
+#include "codegen/gate.h"
+
 #include "bpf/lib/who.h"
 #include "model/regs.h"
 #include "model/request.h"
@@ -87,7 +89,9 @@ static struct ir *gen_numaid(struct gen *g, struct expr *call, struct ir *into)
 /* Programs with `traced` do not check the process before they begin: see filter_event(). */
 static struct ir *gen_traced(struct gen *g, struct expr *call, struct ir *into)
 {
-	return ir_compare(g->ir, IR_NE, gen_wanted_ids(g), ir_int(g->ir, UNWANTED));
+	struct ir *wanted = ir_compare(g->ir, IR_NE, gen_wanted_ids(g), ir_int(g->ir, UNWANTED));
+
+	return g->probe->filter ? ir_binary(g->ir, IR_AND, wanted, gate_value(g, g->probe->filter)) : wanted;
 }
 
 static bool is_interrupt(const struct provider *p)
@@ -201,7 +205,7 @@ const struct builtin builtins_task[] = {
 	{
 		.name = "traced",
 		.sig = " -> bool",
-		.help = "whether -p or -c selects the current process, for config = { all_processes = 1 }",
+		.help = "whether -p, -c, --container.. select the current process, for config = { all_processes = 1 }",
 		.flags = BUILTIN_VAR,
 		.gen = gen_traced,
 	},

@@ -57,6 +57,11 @@ const char *target_container(struct target *t, uint64_t cgroup)
 	return "";
 }
 
+int target_container_is(struct target *t, uint64_t cgroup, const char *name)
+{
+	return 0;
+}
+
 struct btf *target_btf(struct target *t, const char *module)
 {
 	abort();
