@@ -523,8 +523,8 @@ static struct ir *nothing(struct gen *g, uint32_t size)
 /* The truth of has_frame() and in_container() is known only after the event, so no value can depend on it. */
 static struct ir *no_gate(struct gen *g)
 {
-	diag(g->opt->diags, g->at, DIAG_STACK, "has_frame() and names of containers decide only in a predicate or in the "
-		"condition of an if, joined by &&, || and !");
+	diag(g->opt->diags, g->at, DIAG_STACK, "has_frame() and names of containers decide only in a predicate "
+		"or in the condition of an if, joined by &&, || and !");
 	diag_hint(g->opt->diags, "it may be a part of a key, or be printed: @[has_frame(ustack, \"f\")] = count()");
 	return ir_int(g->ir, 0);
 }
