@@ -20,29 +20,28 @@ static __always_inline __u64 verdict_at(__u32 slot, __u64 tag)
 	return e && (*e & ~VERDICT_BITS) == tag ? *e : 0;
 }
 
-static __always_inline int verdict(__u64 id, int pattern)
+static __always_inline int verdict(__u64 id)
 {
 	__u64 k = id * VERDICT_MIX, e;
 
 	e = verdict_at(VERDICT_SLOT(k), VERDICT_TAG(k));
 	if (!e)
 		e = verdict_at(VERDICT_SLOT(k) ^ 1, VERDICT_TAG(k));
-	if (!e)
-		return VERDICT_UNKNOWN;
-	return e >> (pattern & 15) & 1;
+	return e ? (e & VERDICT_BITS) | VERDICT_KNOWN : VERDICT_UNKNOWN;
 }
 
-/* Returns an enum verdict. The empty stack has no frame. */
-__global int stack_verdict(__u64 id, int pattern)
+/* Returns the patterns that match, as bits, | VERDICT_KNOWN; or VERDICT_UNKNOWN. The empty stack has no frame. */
+__global int stack_verdict(__u64 id)
 {
 	if (!id)
-		return VERDICT_NO;
+		return VERDICT_KNOWN;
 	if (id & STACK_PROVISIONAL)
 		return VERDICT_UNKNOWN;
-	return verdict(id, pattern);
+	return verdict(id);
 }
 
-__global int cgroup_verdict(__u64 id, int pattern)
+/* Returns the same for a cgroup. */
+__global int cgroup_verdict(__u64 id)
 {
-	return verdict(id | VERDICT_CGROUP, pattern);
+	return verdict(id | VERDICT_CGROUP);
 }

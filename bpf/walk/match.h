@@ -23,7 +23,7 @@
 #define VERDICT_TAG(k)   ((k) << 16 | ((k) >> 48 & 1) << 15 | VERDICT_KNOWN)
 #define VERDICT_BITS     (VERDICT_KNOWN - 1)
 
-enum verdict { VERDICT_NO, VERDICT_YES, VERDICT_UNKNOWN };
+#define VERDICT_UNKNOWN  (VERDICT_KNOWN << 1) /* an answer of the kernel half; never in the map */
 
 /* A condition is a truth table: bit i is its value if the has_frame() with number k is bit k of i. */
 #define GATE_VARS 6

@@ -34,7 +34,7 @@ struct ir *gate_value(struct gen *g, struct expr *condition);
 struct ir *gen_levels(struct gen *g);
 
 /* The walks of a stack in a program with such a condition are one walk. Returns the place of its id in scratch memory
- * (the word before it is 1 if the stack was walked), or 0. */
+ * (the word before it is 1 if the stack was walked, the word after it what is known of the stack), or 0. */
 uint32_t gate_walk_at(const struct gen *g, const struct type *stack);
 
 /* In gen_hold.c: returns why effects of the statements cannot wait, or NULL if they can. */

@@ -10,6 +10,7 @@
 #include "bpf/walk/match.h"
 #include "gen.h"
 #include "model/builtin.h"
+#include "parser/check.h"
 
 _Static_assert(IMAGE_PATTERNS_MAX == VERDICT_PATTERNS, "patterns of an image");
 
@@ -57,7 +58,7 @@ static bool add_walk(struct expr *n, void *arg)
 		return false;
 	if (g->nwalked < GATE_WALKS && !gate_walk_at(g, t))
 		g->walked[g->nwalked++] = (struct gate_walk){
-			.lang = t->stack.lang, .limit = t->stack.limit, .at = gen_mem_take(g, 16) + 8,
+			.lang = t->stack.lang, .limit = t->stack.limit, .at = gen_mem_take(g, 24) + 8,
 		};
 	return false;
 }
@@ -94,7 +95,7 @@ void gate_begin(struct gen *g)
 		return;
 	ir_store(g->ir, gen_mem_at(g, g->levels_at), 0, 8, ir_int(g->ir, 0));
 	for (unsigned i = 0; i < g->nwalked; i++)
-		gen_zero(g, gen_mem_at(g, g->walked[i].at - 8), 16);
+		gen_zero(g, gen_mem_at(g, g->walked[i].at - 8), 24);
 }
 
 struct ir *gen_levels(struct gen *g)
@@ -149,12 +150,38 @@ static unsigned pattern_number(struct gen *g, struct expr *n)
 	return img->npatterns++;
 }
 
+static struct ir *ask(struct gen *g, const char *function, struct ir *id)
+{
+	static const char *const params[] = {"u64"};
+
+	return gen_library(g, function, params, NULL, &id, 1);
+}
+
+/* Returns what the kernel knows of the stack or cgroup. It is looked up once for a stack that is walked once. */
+static struct ir *verdict_of(struct gen *g, struct expr *n, struct ir *id)
+{
+	struct expr *stack = type_is_has_frame(n->type) && n->kind == EXPR_CALL ? call_arg(n, 0) : NULL;
+	uint32_t at = stack && stack->kind == EXPR_CALL ? gate_walk_at(g, stack->type) : 0;
+	struct ir_block *first, *end;
+	struct ir *known;
+
+	if (!at)
+		return ask(g, type_is_has_frame(n->type) ? "stack_verdict" : "cgroup_verdict", id);
+	first = ir_block(g->ir, "look_up");
+	end = ir_block(g->ir, "looked_up");
+	known = ir_load(g->ir, gen_mem_at(g, at), 8, 8, false);
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, known, ir_int(g->ir, 0)), first, end);
+	ir_at(g->ir, first);
+	ir_store(g->ir, gen_mem_at(g, at), 8, 8, ask(g, "stack_verdict", id));
+	ir_jump(g->ir, end);
+	ir_at(g->ir, end);
+	return ir_load(g->ir, gen_mem_at(g, at), 8, 8, false);
+}
+
 static struct ir *variable(struct gen *g, struct gate *gate, struct expr *n)
 {
-	static const char *const params[] = {"u64", "int"};
 	unsigned k = gate->image->n, pattern = pattern_number(g, n);
-	struct ir *id = gen_value(g, n), *verdict, *known;
-	bool is_frame = type_is_has_frame(n->type);
+	struct ir *id = gen_value(g, n), *verdict, *unknown, *known;
 
 	if (k == GATE_VARS) {
 		diag(g->opt->diags, n->span, DIAG_TOO_LARGE, "a condition has at most %d has_frame() and names of "
@@ -163,11 +190,11 @@ static struct ir *variable(struct gen *g, struct gate *gate, struct expr *n)
 	}
 	gate->image->patterns[gate->image->n++] = (uint8_t)pattern;
 	ir_store(g->ir, gen_mem_at(g, gate->at), offsetof(struct gate_record, ids) + 8 * k, 8, id);
-	verdict = gen_library(g, is_frame ? "stack_verdict" : "cgroup_verdict", params, NULL,
-		(struct ir *[]){id, ir_int(g->ir, pattern)}, 2);
-	known = ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), ir_binary(g->ir, IR_AND, verdict, ir_int(g->ir, 1)));
-	return ir_select(g->ir, ir_compare(g->ir, IR_EQ, verdict, ir_int(g->ir, VERDICT_UNKNOWN)),
-		ir_int(g->ir, columns[k]), known);
+	verdict = verdict_of(g, n, id);
+	known = ir_binary(g->ir, IR_AND, ir_binary(g->ir, IR_LSHR, verdict, ir_int(g->ir, pattern)), ir_int(g->ir, 1));
+	known = ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), known);
+	unknown = ir_binary(g->ir, IR_AND, verdict, ir_int(g->ir, VERDICT_UNKNOWN));
+	return ir_select(g->ir, ir_compare(g->ir, IR_NE, unknown, ir_int(g->ir, 0)), ir_int(g->ir, columns[k]), known);
 }
 
 /* Returns the truth table of a condition. What follows && and || is not evaluated if the left side decides. */

@@ -134,7 +134,7 @@ def test_joined(cases, program):
 def test_printed(cases, program):
     """Output keeps its order, whether it was held or not."""
     seen = strata('-q', '-c', program, '-e', f'''uprobe:{program}:leaf_of_has /has_frame(ustack, "shop::cart::add")/ {{
-        @n = count(); printf("%d %d\\n", arg0, nsecs); }}''')
+        @n = count(); printf("%d %llu\\n", arg0, nsecs); }}''')
     lines = re.findall(r'^0 (\d+)$', seen, re.M)
     cases.check(len(lines) == own_counts(seen)[0] == number(seen, 'n'), 'printf() of matching events', seen[-500:])
     cases.check(lines == sorted(lines, key=int), '..in their order', seen[-500:])
@@ -171,10 +171,15 @@ def test_flood(cases, flood):
     cases.check([number(seen, 'five'), number(seen, 'rest')] == [five, n - five], '..one of them', seen)
 
 
+STOPPED_SCRIPT = '''uprobe:libc:getppid /comm == "python3"/ {
+    if (has_frame(ustack, "wanted")) { @yes = count(); } else { @no = count(); }
+    @has[has_frame(ustack, "wanted")] = count(); }'''
+
+
 def test_stopped(cases, flood):
     """strata sleeps while a program runs: the ring buffer is full, and the program unknown."""
     n = 20000
-    with subprocess.Popen([STRATA, '-e', FLOOD_SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as tracer:
+    with subprocess.Popen([STRATA, '-e', STOPPED_SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as tracer:
         begun = tracer.stdout.readline()
         tracer.send_signal(signal.SIGSTOP)
         own = json.loads(subprocess.run(['/usr/bin/python3', '-S', '-E', flood, str(n)], stdout=subprocess.PIPE,
@@ -185,9 +190,8 @@ def test_stopped(cases, flood):
     lost = sum_of(seen, r'Lost (\d+) events')
     missing = sum_of(seen, r'(\d+) events? had a stack with missing frames')
     yes, no = number(seen, 'yes'), number(seen, 'no')
-    rest = number(seen, 'five') + number(seen, 'rest')
-    # An event is in three conditions.
-    cases.check(yes <= own[0] and no <= own[1] + missing and 3 * n - lost - missing <= yes + no + rest <= 3 * n,
+    # Several records of one event may be lost.
+    cases.check(yes <= own[0] and no <= own[1] + missing and n - lost - undecided(seen) <= yes + no <= n,
                 'strata stopped: none is wrong', f'{own} {seen}')
     all_no = sum_of(seen, r'^@has\[false\]: (\d+)')
     cases.check(all_no >= no, '..as in all stacks', f'{own} {seen}')
@@ -198,10 +202,10 @@ def test_messages(cases, program):
     cases.check('no frame was called shop::cart:add' in seen and 'did you mean shop::cart::add' in seen,
                 'the nearest name', seen)
     for expression, message in {
-            '$x = has_frame(ustack, "f") ? 1 : 2': 'decides only in a predicate', 'has_frame(pid, "f")': 'frames of a stack',
+            '$x = has_frame(ustack, "f") ? 1 : 2': 'decide only in a predicate', 'has_frame(pid, "f")': 'frames of a stack',
             '$x = has_frame(ustack, "f") == 1': 'is a condition', '$x = has_frame(ustack(-3), "f")': 'negative limit',
             '$x = has_frame(ustack, comm)': 'a string in quotes', '$x = has_frame(ustack, "f").func': 'has no fields',
-            'while (has_frame(ustack, "f")) { @ = count(); }': 'decides only in a predicate',
+            'while (has_frame(ustack, "f")) { @ = count(); }': 'decide only in a predicate',
             'if (' + ' || '.join(f'has_frame(ustack, "f{i}")' for i in range(7)) + ') { @ = count(); }': 'at most 6',
             ' '.join(f'if (has_frame(ustack, "f{i}")) {{ @ = count(); }}' for i in range(15)): 'at most 14'}.items():
         seen = strata('-e', f'begin {{ {expression} }}')
