@@ -233,11 +233,14 @@ static struct recording *read_files(const struct showing *s)
 	return sum;
 }
 
-static bool has_stacks(const struct recording *r, const char *path)
+/* A recording may have only maps without stacks; a picture cannot. */
+static bool has_stacks(const struct showing *s, const struct recording *r, const char *path)
 {
 	for (size_t i = 0; i < r->maps.len; i++)
 		if (r->maps.data[i]->total)
 			return true;
+	if (r->tables.len && !strcmp(s->format->name, "recording"))
+		return true;
 	log_error("%s: there is no stack in it", path);
 	log_hint("strata -o x.json records maps keyed by stacks, as @[ustack] = count()");
 	return false;
@@ -281,7 +284,7 @@ static int show(struct showing *s)
 	if (ok && s->before)
 		ok = (before = read_file(s->before)) != NULL;
 	if (ok && s->format->content == OUTPUT_STACKS)
-		ok = has_stacks(recording, s->files[0]) && (!before || has_stacks(before, s->before));
+		ok = has_stacks(s, recording, s->files[0]) && (!before || has_stacks(s, before, s->before));
 	if (ok) {
 		recording_hide(recording, &s->libraries);
 		if (before)

@@ -105,7 +105,7 @@ static void write_shape(const struct recorded_map *m, FILE *out)
 {
 	struct str line = {};
 
-	str_add(&line, "{\"type\": \"profile\"");
+	str_addf(&line, "{\"type\": \"%s\"", m->is_table ? "table" : "profile");
 	add_text(&line, "name", m->name);
 	add_text(&line, "unit", m->unit);
 	str_addf(&line, ", \"time\": %" PRIu64 ", \"divided_by\": %" PRId64, m->ns, m->div);
@@ -203,10 +203,10 @@ static void print_map(struct out *o, const struct map_content *c)
 	struct recorded_map *m;
 	size_t frames = r ? r->frames.len : 0;
 
-	if (!r || !recording_takes(c->map)) {
+	if (!r || !recording_takes(c->map))
 		output_json.map(o, c);
+	if (!r || c->first >= c->n || !(recording_takes(c->map) || recording_takes_table(c->map)))
 		return;
-	}
 	m = recording_add(r, o->show, c);
 	o->totals = o->totals ? o->totals : totals_new(o->begun);
 	m->begun = totals_begun(o->totals, c->map);
@@ -251,6 +251,8 @@ static int render(const struct picture *p, FILE *file)
 	recording_write_head(p->recording, file);
 	for (size_t i = 0; i < p->recording->maps.len; i++)
 		recording_write_map(p->recording, p->recording->maps.data[i], &frames, file);
+	for (size_t i = 0; i < p->recording->tables.len; i++)
+		recording_write_map(p->recording, p->recording->tables.data[i], &frames, file);
 	if (p->recording->about)
 		recording_write_about(p->recording->about, file);
 	return 0;

@@ -66,6 +66,8 @@ struct recorded_map {
 	struct type value;      /* an integer or an aggregation: it has no pointers */
 	uint64_t ns;            /* time of the read, by CLOCK_REALTIME */
 	uint64_t begun;         /* CLOCK_REALTIME ns from which on values count; 0: unknown */
+	bool is_table;          /* no stack is in its key; it may have no columns, and values below 0 */
+	bool has_line;          /* a table whose values are a line, too */
 	bool window;            /* these values are in no later print of the map */
 	int64_t div;            /* divisor of the weights; 1: none */
 	unsigned ncolumns, nvalues;
@@ -79,6 +81,8 @@ struct recorded_map {
 struct recorded_line {
 	const char *text;
 	size_t maps;            /* number of maps that were printed before */
+	bool is_map;            /* it is a map without stacks.. */
+	bool has_table;         /* ..whose raw values are a table, too */
 };
 
 struct recording {
@@ -89,6 +93,7 @@ struct recording {
 	VEC(uint32_t) ids;      /* numbers of frames */
 	VEC(struct recorded_part) parts;
 	VEC(struct recorded_map *) maps;
+	VEC(struct recorded_map *) tables; /* maps without stacks in their keys */
 	VEC(struct recorded_line) lines; /* the script's other output */
 	const char *about;      /* the trace: "python3 app.py, pid 12, HOST, 10.0 s, 99 Hz"; NULL: unknown */
 	const char *host, *kernel, *version; /* origin: machine, kernel and strata's version */
@@ -109,6 +114,8 @@ uint32_t recording_add_frame(struct recording *r, const struct shown_frame *f, c
 /* value: its shape is copied. The caller fills in the columns. */
 struct recorded_map *recording_add_map(struct recording *r, const char *name, const struct type *value,
 	unsigned ncolumns);
+/* The last map that was added becomes a table. */
+void recording_make_table(struct recording *r);
 /* Adds the map's next entry: its parts are at r->parts.data + parts. values: copied. Returns false if it is
  * negative or 0, and was not added. */
 bool recording_add_entry(struct recording *r, struct recorded_map *m, size_t parts, const uint64_t *values);
@@ -126,6 +133,8 @@ unsigned recording_values(const struct type *t);
 /* Returns whether the map has stacks in its key, and values that are widths. */
 struct image_map;
 bool recording_takes(const struct image_map *m);
+/* Returns whether it has no stack in its key, and values that a table has. */
+bool recording_takes_table(const struct image_map *m);
 /* Finds a value's width: the sum of an average, the number of values of a histogram. Returns
  * false if it is negative. */
 bool recording_weight(const struct type *t, const uint64_t *values, uint64_t *ret);

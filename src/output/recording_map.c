@@ -29,6 +29,7 @@ struct adding {
 	struct recorded_map *map;
 	const struct show *show;
 	const struct map_entry *entry;
+	const struct type *key;    /* of the map; NULL: none */
 	struct known_frame *known; /* open addressing */
 	size_t nslots, nknown;
 	unsigned column;           /* the next */
@@ -39,32 +40,37 @@ bool recording_takes(const struct image_map *m)
 	return type_has(m->key, TYPE_STACK) && recording_values(m->value);
 }
 
-/* ---- columns ------------------------------------------------------------- */
-
-/* Returns whether the parts of a tuple in the key become columns: only if it contains a stack. */
-static bool is_split(const struct type *t)
+bool recording_takes_table(const struct image_map *m)
 {
-	return t->kind == TYPE_TUPLE && type_has(t, TYPE_STACK);
+	return !type_has(m->key, TYPE_STACK) && recording_values(m->value);
 }
 
-static unsigned count_columns(const struct type *t)
+/* ---- columns ------------------------------------------------------------- */
+
+/* Returns whether the parts of a tuple in the key become columns: if it is the key, or contains a stack. */
+static bool is_split(const struct type *key, const struct type *t)
+{
+	return t->kind == TYPE_TUPLE && (t == key || type_has(t, TYPE_STACK));
+}
+
+static unsigned count_columns(const struct type *key, const struct type *t)
 {
 	unsigned n = 0;
 
-	if (!is_split(t))
-		return 1;
+	if (!t || !is_split(key, t))
+		return t != NULL;
 	for (unsigned i = 0; i < t->tuple.n; i++)
-		n += count_columns(t->tuple.members[i]);
+		n += count_columns(key, t->tuple.members[i]);
 	return n;
 }
 
-static void fill_columns(const struct type *t, struct recorded_column **at)
+static void fill_columns(const struct type *key, const struct type *t, struct recorded_column **at)
 {
 	struct recorded_column *c = *at;
 
-	for (unsigned i = 0; is_split(t) && i < t->tuple.n; i++)
-		fill_columns(t->tuple.members[i], at);
-	if (is_split(t))
+	for (unsigned i = 0; is_split(key, t) && i < t->tuple.n; i++)
+		fill_columns(key, t->tuple.members[i], at);
+	if (is_split(key, t))
 		return;
 	*at += 1;
 	c->label = "key";
@@ -203,9 +209,9 @@ static void add_part(struct adding *a, const struct type *t, uint32_t at)
 {
 	struct recorded_part part = {};
 
-	for (unsigned i = 0; is_split(t) && i < t->tuple.n; i++)
+	for (unsigned i = 0; is_split(a->key, t) && i < t->tuple.n; i++)
 		add_part(a, t->tuple.members[i], at + t->tuple.offsets[i]);
-	if (is_split(t))
+	if (is_split(a->key, t))
 		return;
 	if (t->kind == TYPE_STACK)
 		add_stack(a, t, at, &part);
@@ -220,7 +226,8 @@ static void add_entry(struct adding *a, const struct type *key)
 	size_t parts = a->recording->parts.len;
 	int64_t number = t->kind == TYPE_INT ? show_int(t, a->entry->value) : 0;
 
-	add_part(a, key, 0);
+	if (key)
+		add_part(a, key, 0);
 	if (!recording_add_entry(a->recording, a->map, parts,
 		t->kind == TYPE_INT ? (uint64_t *)&number : (const uint64_t *)a->entry->value))
 		a->recording->parts.len = parts;
@@ -244,12 +251,16 @@ bool recording_weight_of(const struct type *t, const uint8_t *value, uint64_t *r
 struct recorded_map *recording_add(struct recording *r, const struct show *s, const struct map_content *c)
 {
 	const struct image_map *m = c->map;
-	struct recorded_map *to = recording_add_map(r, m->name, m->value, count_columns(m->key));
+	struct recorded_map *to = recording_add_map(r, m->name, m->value, count_columns(m->key, m->key));
 	struct recorded_column *column = to->columns;
-	struct adding a = {.recording = r, .map = to, .show = s};
+	struct adding a = {.recording = r, .map = to, .show = s, .key = m->key};
 
-	fill_columns(m->key, &column);
-	name_columns(r, to, m->key_text);
+	if (m->key) {
+		fill_columns(m->key, m->key, &column);
+		name_columns(r, to, m->key_text);
+	}
+	if (recording_takes_table(m))
+		recording_make_table(r);
 	to->div = c->div > 1 ? c->div : 1;
 	to->ns = now();
 	for (size_t i = c->first; i < c->n; i++) {

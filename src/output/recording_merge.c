@@ -171,7 +171,8 @@ static bool same_map(const struct merged *to, const struct recorded_map *m)
 {
 	const struct recorded_map *t = to->map;
 
-	return !strcmp(t->name, m->name) && !strcmp(t->unit, m->unit) && t->div == m->div &&
+	return t->is_table == m->is_table && !strcmp(t->name, m->name) && !strcmp(t->unit, m->unit) &&
+	t->div == m->div &&
 		t->ncolumns == m->ncolumns + to->has_host && t->nvalues == m->nvalues && same_value(&t->value,
 		&m->value) &&
 		same_columns(t->columns + to->has_host, m->columns, m->ncolumns);
@@ -194,6 +195,8 @@ static struct merged *merged_of(struct merger *m, const struct recorded_map *fro
 	new = arena_new_obj(m->to->arena, struct merged);
 	map = recording_add_map(m->to, from->name, &from->value, from->ncolumns + has_host);
 	*new = (struct merged){.map = map, .has_host = has_host};
+	if (from->is_table)
+		recording_make_table(m->to);
 	map->unit = kept(m->to, from->unit);
 	map->div = from->div;
 	map->begun = from->begun;
@@ -208,12 +211,12 @@ static struct merged *merged_of(struct merger *m, const struct recorded_map *fro
 }
 
 /* Returns whether a later print of the same map in its file has these values, too. */
-static bool is_repeated(const struct recording *r, size_t at)
+static bool is_repeated(struct recorded_map *const *maps, size_t n, size_t at)
 {
-	const struct recorded_map *m = r->maps.data[at];
+	const struct recorded_map *m = maps[at];
 
-	for (size_t i = at + 1; !m->window && i < r->maps.len; i++)
-		if (!strcmp(r->maps.data[i]->name, m->name))
+	for (size_t i = at + 1; !m->window && i < n; i++)
+		if (!strcmp(maps[i]->name, m->name))
 			return true;
 	return false;
 }
@@ -283,6 +286,8 @@ static void add_lines(struct merger *m)
 	for (size_t i = 0; i < m->from->lines.len; i++) {
 		struct recorded_line line = {};
 
+		if (m->from->lines.data[i].has_table)
+			continue;
 		line.text = arena_printf(m->to->arena, "%s: %s", m->host, m->from->lines.data[i].text);
 		vec_push(&m->to->lines, line);
 	}
@@ -294,8 +299,11 @@ static void add_recording(struct merger *m, const struct recording *from, const 
 	m->host = host;
 	add_frames(m);
 	for (size_t i = 0; i < from->maps.len; i++)
-		if (!is_repeated(from, i))
+		if (!is_repeated(from->maps.data, from->maps.len, i))
 			add_map(m, from->maps.data[i]);
+	for (size_t i = 0; i < from->tables.len; i++)
+		if (!is_repeated(from->tables.data, from->tables.len, i))
+			add_map(m, from->tables.data[i]);
 	add_lines(m);
 	free(m->frames);
 }

@@ -185,7 +185,19 @@ static bool read_column(struct reader *r, struct json_object *o, struct recorded
 	return !mode || stack_mode_by_name(mode, &c->mode);
 }
 
-static bool read_profile_line(struct reader *r, struct json_object *o)
+/* The line before is the map as text. */
+static void make_table(struct reader *r)
+{
+	struct recorded_line *last = r->recording->lines.len ? &r->recording->lines.data[r->recording->lines.len - 1] :
+		NULL;
+
+	recording_make_table(r->recording);
+	r->map->has_line = last && last->is_map && !last->has_table;
+	if (r->map->has_line)
+		last->has_table = true;
+}
+
+static bool read_profile_line(struct reader *r, struct json_object *o, bool is_table)
 {
 	struct json_object *key = json_member(o, "key", json_type_array);
 	const struct type *t = shape_of(r, json_member(o, "value", json_type_object));
@@ -195,9 +207,11 @@ static bool read_profile_line(struct reader *r, struct json_object *o)
 
 	if (!t || !recording_values(t))
 		return fail(r, "a profile's value is of no kind that there is");
-	if (!n || n > COLUMNS_MAX)
+	if ((!n && !is_table) || n > COLUMNS_MAX)
 		return fail(r, "a profile's key has no parts, or too many");
 	r->map = recording_add_map(r->recording, name ? name : "", t, (unsigned)n);
+	if (is_table)
+		make_table(r);
 	r->map->unit = unit ? unit : r->map->unit;
 	r->map->div = div > 1 ? div : 1;
 	r->map->ns = number_member(r, o, "time");
@@ -389,10 +403,12 @@ static void keep_line(struct reader *r, struct json_object *o, const char *line)
 		if (*p)
 			str_addc(&safe, *p++);
 	}
-	if (!data && !recorded_line_text(r->json, o, &safe)) {
+	kept.is_map = !data && recorded_line_text(r->json, o, &safe);
+	if (!data && !kept.is_map) {
 		str_add_safe(&safe, line, strcspn(line, "\n"));
 		str_addc(&safe, '\n');
 	}
+	kept.is_map &= strcmp(type, "value") != 0 && strcmp(type, "thread") != 0;
 	kept.text = arena_strdup(r->recording->arena, str_text(&safe));
 	vec_push(&r->recording->lines, kept);
 	str_done(&safe);
@@ -409,7 +425,9 @@ static bool read_object(struct reader *r, struct json_object *o, const char *lin
 	if (!strcmp(type, "frame"))
 		return read_frame_line(r, o);
 	if (!strcmp(type, "profile"))
-		return read_profile_line(r, o);
+		return read_profile_line(r, o, false);
+	if (!strcmp(type, "table"))
+		return read_profile_line(r, o, true);
 	if (!strcmp(type, "about")) {
 		r->recording->about = text_member(r, o, "text");
 		return true;

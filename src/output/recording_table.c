@@ -277,14 +277,24 @@ struct recorded_map *recording_add_map(struct recording *r, const char *name, co
 	return m;
 }
 
+void recording_make_table(struct recording *r)
+{
+	struct recorded_map *m = r->maps.data[--r->maps.len];
+
+	m->is_table = true;
+	vec_push(&r->tables, m);
+}
+
 bool recording_add_entry(struct recording *r, struct recorded_map *m, size_t parts, const uint64_t *values)
 {
 	struct recorded_entry e = {.parts = parts};
 	uint64_t *kept;
 
 	if (!recording_weight(&m->value, values, &e.weight)) {
-		m->negative++;
-		return false;
+		m->negative += !m->is_table;
+		e.weight = 0;
+		if (!m->is_table)
+			return false;
 	}
 	e.weight /= (uint64_t)m->div;
 	kept = arena_new_array(r->arena, uint64_t, m->nvalues);
@@ -384,6 +394,9 @@ void recording_free(struct recording *r)
 		return;
 	for (size_t i = 0; i < r->maps.len; i++)
 		vec_done(&r->maps.data[i]->entries);
+	for (size_t i = 0; i < r->tables.len; i++)
+		vec_done(&r->tables.data[i]->entries);
+	vec_done(&r->tables);
 	vec_done(&r->frames);
 	vec_done(&r->texts);
 	vec_done(&r->ids);

@@ -8,6 +8,8 @@
  *         "key": [{"label": "comm"}, {"label": "stack", "mode": "func"}]}
  *     {"key": ["python3", {"frames": [4, 1, 0], "end": ".."}], "value": [12]}                of the last profile
  *
+ * Maps without stacks have lines of -f json, and {"type": "table", ..}, as profiles, with their entries; a map without
+ * a key has no columns.
  * "window": true marks values that were taken out of a map; a print without it is repeated by the next one.
  * Frames come before the first entry that has them; a stack has the innermost first. A value has the kernel's
  * words. Lines of other types are the script's other output, in the format of -f json. */

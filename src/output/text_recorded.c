@@ -178,7 +178,7 @@ static void add_stack(const struct printing *p, const struct group *g, unsigned 
 /* Prints shares for a person, if values are parts of a whole. */
 static bool has_shares(const struct printing *p)
 {
-	return p->picture->terminal && p->map->total && text_has_shares(&p->map->value);
+	return p->picture->terminal && !p->map->is_table && p->map->total && text_has_shares(&p->map->value);
 }
 
 /* A recording is shown to a person, who does not need its empty stacks. */
@@ -205,9 +205,10 @@ static void print_group(const struct printing *p, const struct group *g, FILE *f
 	const struct recorded_map *m = p->map;
 	struct str text = {};
 
-	str_addf(&text, "@%s[", m->name);
+	str_addf(&text, m->ncolumns ? "@%s[" : "@%s", m->name);
 	add_key(p, g, &text);
-	str_add(&text, m->value.kind == TYPE_AGG && m->value.agg.kind >= AGG_HIST ? "]:\n" : "]: ");
+	str_add(&text, m->ncolumns ? "]:" : ":");
+	str_addc(&text, m->value.kind == TYPE_AGG && m->value.agg.kind >= AGG_HIST ? '\n' : ' ');
 	text_number(&m->value, (const uint8_t *)g->values, m->div, &text);
 	if (has_shares(p))
 		str_addf(&text, "  %.1f %%", 100 * (double)g->weight / (double)m->total);
@@ -278,5 +279,8 @@ int text_recorded(const struct picture *p, FILE *file)
 		if (i < r->maps.len)
 			print_map(p, r->maps.data[i], file);
 	}
+	for (size_t i = 0; i < r->tables.len; i++)
+		if (!r->tables.data[i]->has_line)
+			print_map(p, r->tables.data[i], file);
 	return 0;
 }

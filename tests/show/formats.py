@@ -245,7 +245,7 @@ def wrong(cases, home):
         (home / 'wrong.json').write_bytes(data)
         done = subprocess.run([STRATA, 'show', home / 'wrong.json', '-f', 'svg'], capture_output=True, text=True, timeout=20)
         cases.check(done.returncode == 1 and 'wrong.json' in done.stderr and not done.stdout, f'wrong: {what}', done.stderr, done.stdout)
-    for args, want in ((), 'takes the file'), (['a', 'b'], 'one file'), (['-f', 'svgg', 'a'], 'did you mean svg'), (['/no/file'], 'cannot read'), \
+    for args, want in ((), 'takes the file'), (['a', 'b'], 'cannot read a'), (['-f', 'svgg', 'a'], 'did you mean svg'), (['/no/file'], 'cannot read'), \
             (['--diff', home / 'm.json', '-f', 'pprof', home / 'm.json'], 'cannot show a difference'), (['--tip', 'x'], 'unknown option'):
         done = subprocess.run([STRATA, 'show', *args], capture_output=True, text=True, timeout=20)
         cases.check(done.returncode == 1 and want in done.stderr, f'show {" ".join(map(str, args))}: {want}', done.stderr)

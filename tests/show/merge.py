@@ -3,6 +3,7 @@
 """merge.py STRATA - strata show with several recordings: the totals of each function are the sums of the files'; --by host keeps
 hosts apart."""
 import collections
+import json
 import os
 import pathlib
 import re
@@ -89,6 +90,37 @@ def test_kinds(cases, home):
     cases.check(seen.count('@s[') == 2, 'another kind stays apart', seen)
 
 
+def table(r, name, kind, key, entries, line=True):
+    if line:
+        r.lines.append(json.dumps({'type': 'map', 'data': {'@' + name: {'x': 'AS TEXT'}}}))
+    r.map(name, kind, key=key)
+    r.lines[-1] = r.lines[-1].replace('"profile"', '"table"')
+    for parts, values in entries:
+        r.entry(parts, *values)
+
+
+def test_tables(cases, home):
+    """Maps without stacks."""
+    files = []
+    for i, host in enumerate(('a', 'b')):
+        r = Host(host)
+        table(r, 'calls', 'count', [{'label': 'comm'}, {'label': 'pid'}], [(['x', 1], [3]), (['y', i], [1])])
+        table(r, 'all', 'sum', [], [([], [10 + i])])
+        r.lines[-2] = r.lines[-2].replace('"kind": "sum"', '"kind": "sum", "signed": true')
+        r.lines[-1] = r.lines[-1].replace('[1', '[-1')
+        files.append(r.write(home / f'{host}.json'))
+    text = show(*files).stdout
+    cases.check(sorted(text.split('\n')) == ['', '@all: -21', '@calls[x, 1]: 6', '@calls[y, 0]: 1', '@calls[y, 1]: 1'],
+                'maps without stacks are added, also without keys and below 0', text)
+    text = show(*files, '--by', 'host').stdout
+    cases.check('@all[a]: -10' in text and '@calls[b, x, 1]: 3' in text, '..or kept by host', text)
+    cases.check(show(files[0]).stdout.count('AS TEXT') == 2 and '@calls[x, 1]' not in show(files[0]).stdout,
+                '..of one file, the text is shown', show(files[0]).stdout)
+    done = show(*files, '-o', home / 'sum.json')
+    cases.check(done.returncode == 0 and show(home / 'sum.json').stdout == show(*files).stdout, 'a sum of tables is a recording',
+                show(home / 'sum.json'))
+
+
 def test_times(cases, home):
     """Windows are added; a map that was printed again without being emptied counts once."""
     r = Host('a')
@@ -124,7 +156,7 @@ def test_wrong(cases, home):
 
 def main():
     cases = tap.Cases()
-    for test in (test_sums, test_kinds, test_times, test_wrong):
+    for test in (test_sums, test_kinds, test_tables, test_times, test_wrong):
         with tempfile.TemporaryDirectory() as home:
             test(cases, pathlib.Path(home))
     return cases.done()
