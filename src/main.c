@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* main.c - selects a mode by the command line: run, list, dump, show. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -7,17 +8,22 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/hosts.h"
 #include "base/arena.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/notify.h"
+#include "base/owner.h"
 #include "base/stop.h"
+#include "base/str.h"
+#include "base/why.h"
 #include "cli/complete.h"
 #include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/info.h"
 #include "cli/list.h"
 #include "cli/needs.h"
+#include "cli/remote_words.h"
 #include "cli/stdout.h"
 #include "cli/tools.h"
 #include "cli/words.h"
@@ -27,6 +33,7 @@
 #include "modes/show_file.h"
 #include "options.h"
 #include "output/output.h"
+#include "output/recording.h"
 #include "parser/settings.h"
 #include "prompt/prompt.h"
 #include "script.h"
@@ -40,6 +47,7 @@ static struct session_options session_options(struct options *o)
 		.roots = {.pids = o->pids.data, .n = o->traced.tree ? o->pids.len : 0, .children = o->children},
 		.child = o->traced.child.pid ? &o->traced.child : NULL,
 		.quiet = log_level < 0,
+		.until_eof = o->until_eof,
 		.warn_reads = o->warn_reads,
 		.top = o->top,
 		.idle = o->idle,
@@ -82,6 +90,93 @@ static int run(struct options *o)
 		.counts = o->compile.codegen.counts,
 	};
 	return run_image(&opt);
+}
+
+/* The far strata compiles the same text. */
+static void add_remote_script(const struct options *o, struct str *out)
+{
+	if (o->tool && o->tool->script) {
+		remote_word(o->tool->name, out);
+	} else {
+		remote_word("-e", out);
+		remote_word(o->compile.source.text, out);
+	}
+	if (o->params.len + o->options.len && !(o->tool && o->tool->script))
+		remote_word("--", out);
+	for (size_t i = 0; i < o->params.len; i++)
+		remote_word(o->params.data[i], out);
+	for (size_t i = 0; i < o->options.len; i++) {
+		char *word = arena_printf(o->compile.arena, "--%s", o->options.data[i]);
+
+		remote_word(word, out);
+	}
+}
+
+static void add_remote_command(const struct options *o, struct str *out)
+{
+	static const char *const words[] = {"strata", "-q", "-f", "recording", "--until-eof"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		remote_word(words[i], out);
+	if (o->unsafe)
+		remote_word("--unsafe", out);
+	if (o->duration > 0) {
+		remote_word("--duration", out);
+		remote_word(arena_printf(o->compile.arena, "%.3f", o->duration), out);
+	}
+	add_remote_script(o, out);
+}
+
+static bool may_run_on_hosts(const struct options *o, const struct output *format)
+{
+	if (o->command || o->pids.len)
+		log_error("--host cannot be used with -p and -c");
+	else if (o->live > 0)
+		log_error("--host cannot be used with -t");
+	else if (!format->render)
+		log_error("--host cannot write the format %s", format->name);
+	else
+		return true;
+	return false;
+}
+
+/* Says how many hosts the answer is of. */
+static int show_sum(struct options *o, struct recording *sum, size_t hosts, size_t failed)
+{
+	const struct show_options opt = {
+		.format = o->format ? o->format : output_by_file(o->output), .output = o->output,
+		.libraries = &o->libraries, .top = o->top, .long_names = o->long_names,
+	};
+	int code = sum ? show_recording(sum, &opt) : 1;
+
+	if (failed)
+		log_error("the answer is of %zu of %zu hosts", hosts - failed, hosts);
+	recording_free(sum);
+	return failed ? 1 : code;
+}
+
+static int run_on_hosts(struct options *o)
+{
+	static const char ssh[] = "ssh -o BatchMode=yes -o ConnectTimeout=10";
+	const struct output *format = o->format ? o->format : output_by_file(o->output);
+	struct recording *sum = NULL;
+	struct str command = {};
+	host_list hosts = {};
+	size_t failed = 0;
+	int r = may_run_on_hosts(o, format) && script_load(o) ? hosts_read(o->hosts, &hosts) : -ECANCELED, code = 1;
+
+	if (r && r != -ECANCELED)
+		log_error("--host %s: %s", o->hosts, r == -EINVAL ?
+			"names of hosts, separated by commas, or @FILE with one "
+			"per line, are needed" : why_errno(r));
+	if (!r) {
+		add_remote_command(o, &command);
+		sum = hosts_run(&hosts, o->ssh ? o->ssh : ssh, command.data, o->by_host, &failed);
+		code = show_sum(o, sum, hosts.len, failed);
+	}
+	str_done(&command);
+	hosts_done(&hosts);
+	return code;
 }
 
 static int run_prompt(struct options *o)
@@ -194,6 +289,8 @@ static int mode(struct options *o)
 	}
 	if (o->list && !has_script(o))
 		return list(o);
+	if (o->hosts)
+		return run_on_hosts(o);
 	if (!o->list && !needs_met(o->traced.target))
 		return 1;
 	if (o->interactive || (!o->eval && !o->file && isatty(0) && isatty(1)))

@@ -31,10 +31,11 @@
 #include "unwinders/unwinders.h"
 
 enum {
-	OPT_BENCH = 256, OPT_CGROUP, OPT_CHILDREN, OPT_COMPLETE, OPT_CONTAINER, OPT_DEBUGINFO, OPT_DRY_RUN,
-	OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG,
-	OPT_NO_FEATURE, OPT_NO_INLINES, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_STARTUP,
-	OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNWIND, OPT_USDT_ACTIVATION, OPT_USER, OPT_WINDOW
+	OPT_BENCH = 256, OPT_BY, OPT_CGROUP, OPT_CHILDREN, OPT_COMPLETE, OPT_CONTAINER, OPT_DEBUGINFO, OPT_DRY_RUN,
+	OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_HOST, OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG,
+	OPT_NO_FEATURE, OPT_NO_INLINES, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SSH, OPT_STARTUP,
+	OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNTIL_EOF, OPT_UNWIND, OPT_USDT_ACTIVATION, OPT_USER,
+	OPT_WINDOW
 };
 
 static bool set_dump(struct options *o, const struct option_row *row, const char *name)
@@ -87,6 +88,12 @@ static bool set_live(struct options *o, const struct option_row *row, const char
 static bool set_duration(struct options *o, const struct option_row *row, const char *text)
 {
 	return loop_read_time(text, &o->duration) || usage("--duration takes a time, as 10, 500ms or 2m, not", text);
+}
+
+static bool set_by(struct options *o, const struct option_row *row, const char *text)
+{
+	o->by_host = true;
+	return !strcmp(text, "host") || usage("--by takes the word host, not", text);
 }
 
 static bool set_window(struct options *o, const struct option_row *row, const char *text)
@@ -376,6 +383,10 @@ static const struct option_row rows[] = {
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
 	{"duration", OPT_DURATION, "TIME", "stop after TIME: 10 (seconds), 500ms, 2m; -d TIME is the same",
 		set_duration},
+	{"host", OPT_HOST, "HOSTS", "run the script on these hosts over ssh (a,b,@FILE); print the sum", TEXT(hosts)},
+	{"by", OPT_BY, "host", "with --host: do not add up hosts; each key begins with its host", set_by},
+	{"ssh", OPT_SSH, "COMMAND", "with --host: run COMMAND HOST SCRIPT instead of ssh", TEXT(ssh)},
+	{"until-eof", OPT_UNTIL_EOF, NULL, "end when the standard input ends", FLAG(until_eof)},
 	{"window", OPT_WINDOW, "TIME",
 		"print the aggregations every TIME and begin them anew; the script's own window wins",
 		set_window},

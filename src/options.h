@@ -22,6 +22,8 @@ struct options {
 	struct libraries libraries; /* --hide, --only */
 	bool interactive;
 	double live; /* -t: seconds between two drawings; 0 for none */
+	const char *hosts, *ssh; /* --host, --ssh */
+	bool by_host, until_eof;
 	double window;   /* --window: seconds; 0 for none */
 	double duration; /* -d: seconds; 0 for no limit */
 	const struct tool *tool; /* the tool that `file` names, or NULL */

@@ -122,7 +122,7 @@ static void on_end(struct watch *w, uint32_t events)
 /* ---- the start ----------------------------------------------------------- */
 
 /* Runs in the child, which may only make system calls. */
-_Noreturn static void become(char *const *argv, char *const *environment, int out, int err, pid_t parent)
+_Noreturn static void become(const struct process_plan *plan, int out, int err, pid_t parent)
 {
 	sigset_t none;
 
@@ -133,9 +133,11 @@ _Noreturn static void become(char *const *argv, char *const *environment, int ou
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
+	if (plan->input > 0)
+		dup2(plan->input, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
-	execve("/proc/self/exe", argv, environment);
+	execve(plan->program ? plan->program : "/proc/self/exe", plan->argv, plan->environment);
 	_exit(127);
 }
 
@@ -163,7 +165,7 @@ int process_start(struct watches *l, const struct process_plan *plan, struct pro
 	if (!r && pid < 0)
 		r = -errno;
 	if (!pid)
-		become(plan->argv, plan->environment, out[1], err[1], parent);
+		become(plan, out[1], err[1], parent);
 	closep(&out[1]);
 	closep(&err[1]);
 	if (r) {
@@ -175,6 +177,7 @@ int process_start(struct watches *l, const struct process_plan *plan, struct pro
 	if (!p)
 		out_of_memory();
 	*p = (struct process){.loop = l, .calls = plan->calls, .name = plan->name, .number = plan->number, .pid = pid,
+		.quiet = plan->quiet,
 		.started = clock_ns(CLOCK_MONOTONIC)};
 	p->heard = p->started;
 	fcntl(out[0], F_SETPIPE_SZ, PIPE_BYTES);

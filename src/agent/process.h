@@ -38,7 +38,10 @@ struct process {
 struct process_plan {
 	const char *name;
 	uint32_t number;
+	const char *program; /* NULL: strata itself */
 	char *const *argv, *const *environment; /* end with NULL */
+	int input;    /* its standard input; 0: /dev/null or that of the agent */
+	bool quiet;   /* its messages are only kept */
 	struct process_calls calls;
 };
 

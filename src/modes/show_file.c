@@ -305,6 +305,23 @@ static int show(struct showing *s)
 	return code;
 }
 
+int show_recording(struct recording *r, const struct show_options *opt)
+{
+	char *const name = "the answer";
+	struct showing s = {
+		.files = &name, .nfiles = 1, .output = opt->output, .format = opt->format,
+			.long_names = opt->long_names,
+		.picture = {.recording = r, .top = opt->top},
+	};
+
+	if (s.format->content == OUTPUT_STACKS && !has_stacks(&s, r, name))
+		return 1;
+	recording_hide(r, opt->libraries);
+	if (s.format->is_picture && !s.long_names)
+		shorten_recording(r);
+	return write_picture(&s);
+}
+
 int show_main(int argc, char **argv)
 {
 	struct showing s = {};

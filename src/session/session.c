@@ -194,6 +194,8 @@ static int set_up(struct session *s, const struct image_object *o)
 	if (r)
 		return r;
 	watch_output(s);
+	if (s->opt.until_eof && (r = session_watch(s, STDIN_FILENO, FROM_INPUT)))
+		return failed("wait for the end of the standard input", r);
 	return open_tree(s, o);
 }
 
@@ -537,6 +539,15 @@ void session_cost(const struct session *s, uint32_t image, uint64_t *ret_ns, uin
 
 /* ---- running ------------------------------------------------------------ */
 
+/* Returns false at the end of the standard input. */
+static bool has_input(void)
+{
+	char buf[256];
+	ssize_t n = read(STDIN_FILENO, buf, sizeof(buf));
+
+	return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
 static void on_event(struct session *s, enum event_from from)
 {
 	switch (from) {
@@ -557,6 +568,9 @@ static void on_event(struct session *s, enum event_from from)
 		break;
 	case FROM_WINDOW:
 		session_end_window(s);
+		break;
+	case FROM_INPUT:
+		s->ended = !has_input();
 		break;
 	case FROM_PROCESS:
 		s->ended = !s->opt.roots.n || roots_ended(s);

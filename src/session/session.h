@@ -30,6 +30,7 @@ struct session_options {
 	const struct output *output; /* -f */
 	struct stream *stream;
 	const struct settings *settings; /* for things made once: ring buffer, caches, source maps */
+	bool until_eof;       /* --until-eof: the session ends with its standard input */
 	bool quiet;           /* -q: print only the script's own output */
 	bool warn_reads;      /* -k: report failed reads of memory immediately */
 	enum script_mode mode; /* tests and benchmarks run instead of probes */

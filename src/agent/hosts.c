@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+/* hosts.c - a child process for each host. Its standard input is a pipe whose end asks the far strata to end and to
+ * print its maps (--until-eof): so nothing goes on there when the near end, or the connection, is gone. */
+#include "hosts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/owner.h"
+#include "base/str.h"
+#include "base/why.h"
+#include "output/recording.h"
+#include "output/recording_merge.h"
+#include "output/recording_read.h"
+#include "process.h"
+#include "watch.h"
+
+/* A host's recording is kept in memory until all have ended. */
+/* timeout(1) sends a signal twice: to the process, and to its group. */
+#define SAME_SIGNAL_NS 100000000ull
+enum { RECORDING_MAX = 1 << 30, HOSTS_MAX = 4096, NAME_MAX_BYTES = 256 };
+
+struct host {
+	const char *name;
+	struct hosts *all;
+	struct process *process; /* NULL: it could not be started */
+	int input;               /* our end of its standard input; -1: closed */
+	struct str text;         /* its recording */
+	bool ended, failed, asked;
+};
+
+struct hosts {
+	struct watches loop;
+	struct watch signals;
+	struct host *list;
+	size_t n, running;
+	uint64_t stops; /* CLOCK_MONOTONIC ns of the first signal; 0: none */
+};
+
+/* ---- names --------------------------------------------------------------- */
+
+/* A name that begins with "-" would be an option of ssh. */
+static bool add_name(host_list *l, const char *name, size_t n)
+{
+	char *copy;
+
+	if (!n)
+		return true;
+	if (*name == '-' || n >= NAME_MAX_BYTES || l->len >= HOSTS_MAX)
+		return false;
+	copy = strndup(name, n);
+	vec_push(l, copy);
+	return true;
+}
+
+static int add_file(host_list *l, const char *path)
+{
+	_cleanup_(fclosep) FILE *file = fopen(path, "re");
+	char line[4096];
+
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file)) {
+		size_t begin = strspn(line, " \t");
+
+		if (!add_name(l, line + begin, strcspn(line + begin, "# \t\r\n")))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int hosts_read(const char *text, host_list *ret)
+{
+	int r = 0;
+
+	for (size_t n; !r && *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (*text == '@') {
+			char *path = strndup(text + 1, n - 1);
+
+			r = add_file(ret, path);
+			free(path);
+		} else if (!add_name(ret, text, n)) {
+			r = -EINVAL;
+		}
+	}
+	return r ? r : ret->len ? 0 : -EINVAL;
+}
+
+void hosts_done(host_list *l)
+{
+	for (size_t i = 0; i < l->len; i++)
+		free(l->data[i]);
+	vec_done(l);
+}
+
+/* ---- a host -------------------------------------------------------------- */
+
+static void on_line(void *arg, struct process *p, const char *line, size_t n)
+{
+	struct host *h = arg;
+
+	if (h->text.len + n > RECORDING_MAX) {
+		h->failed = true;
+		return;
+	}
+	str_addn(&h->text, line, n);
+	str_addc(&h->text, '\n');
+}
+
+/* Returns the last line of what it said. */
+static const char *last_words(struct process *p)
+{
+	char *text = p->said.data, *line;
+
+	while (p->said.len && text[p->said.len - 1] == '\n')
+		text[--p->said.len] = '\0';
+	line = p->said.len ? strrchr(text, '\n') : NULL;
+	return line ? line + 1 : p->said.len ? text : "no reason was given";
+}
+
+static void on_ended(void *arg, struct process *p)
+{
+	struct host *h = arg;
+
+	h->ended = true;
+	h->all->running--;
+	closep(&h->input);
+	h->input = -1;
+	if (!p->status && !h->failed && h->text.len)
+		return;
+	h->failed = true;
+	log_error("%s: %s", h->name, p->status || !h->text.len ? last_words(p) : "its answer is too large");
+}
+
+static void start(struct host *h, const char *ssh, const char *command)
+{
+	struct str shell = {};
+	int input[2];
+	char *words[] = {"sh", "-c", NULL, "sh", (char *)h->name, (char *)command, NULL};
+	struct process_plan plan = {
+		.name = h->name, .program = "/bin/sh", .argv = words, .environment = environ, .quiet = true,
+		.calls = {.arg = h, .line = on_line, .ended = on_ended},
+	};
+	int r;
+
+	str_addf(&shell, "exec %s \"$@\"", ssh);
+	words[2] = shell.data;
+	r = pipe2(input, O_CLOEXEC) ? -errno : 0;
+	plan.input = r ? -1 : input[0];
+	r = r ? r : process_start(&h->all->loop, &plan, &h->process);
+	if (plan.input >= 0)
+		close(plan.input);
+	h->input = plan.input >= 0 ? input[1] : -1;
+	str_done(&shell);
+	h->all->running += !r;
+	h->failed = r;
+	if (r)
+		log_error("%s: cannot start a process: %s", h->name, why_errno(r));
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+/* The first signal asks all to end, the second ends the connections. */
+static void on_signal(struct watch *w, uint32_t events)
+{
+	struct hosts *a = (struct hosts *)((char *)w - offsetof(struct hosts, signals));
+	struct signalfd_siginfo info;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (read(w->fd, &info, sizeof(info)) != sizeof(info) || (a->stops && now - a->stops < SAME_SIGNAL_NS))
+		return;
+	for (size_t i = 0; i < a->n; i++) {
+		closep(&a->list[i].input);
+		a->list[i].input = -1;
+		if (a->stops && a->list[i].process)
+			process_kill(a->list[i].process);
+	}
+	a->stops = a->stops ? a->stops : now;
+}
+
+static int open_loop(struct hosts *a)
+{
+	int r = watches_open(&a->loop);
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	a->signals = (struct watch){r ? -1 : signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), on_signal};
+	if (!r)
+		r = a->signals.fd < 0 ? -errno : watch_add(&a->loop, &a->signals, EPOLLIN);
+	return r;
+}
+
+/* Returns NULL if its answer is not a recording, which is reported. */
+static struct recording *recording_of(struct host *h)
+{
+	FILE *file = fmemopen(h->text.data, h->text.len, "r");
+	struct recording *r = file ? recording_read(file, h->name) : NULL;
+
+	if (file)
+		fclose(file);
+	if (r)
+		r->host = arena_strdup(r->arena, h->name);
+	h->failed |= !r;
+	return r;
+}
+
+static struct recording *sum_of(struct hosts *a, bool by_host, size_t *ret_failed)
+{
+	struct recording **list = calloc(a->n, sizeof(*list)), *sum = NULL;
+	const char **names = calloc(a->n, sizeof(*names));
+	size_t n = 0;
+
+	if (!list || !names)
+		out_of_memory();
+	for (size_t i = 0; i < a->n; i++) {
+		names[n] = a->list[i].name;
+		list[n] = a->list[i].failed ? NULL : recording_of(&a->list[i]);
+		n += list[n] != NULL;
+	}
+	*ret_failed = a->n - n;
+	if (n)
+		sum = recording_merge(list, names, n, by_host);
+	for (size_t i = 0; i < n; i++)
+		recording_free(list[i]);
+	free(list);
+	free(names);
+	return sum;
+}
+
+struct recording *hosts_run(const host_list *l, const char *ssh, const char *command, bool by_host, size_t *ret_failed)
+{
+	struct hosts a = {.n = l->len, .signals.fd = -1};
+	struct recording *sum = NULL;
+	int r = open_loop(&a);
+
+	a.list = calloc(a.n, sizeof(*a.list));
+	if (!a.list)
+		out_of_memory();
+	if (r)
+		log_error("cannot wait for hosts: %s", why_errno(r));
+	for (size_t i = 0; i < a.n && !r; i++) {
+		a.list[i] = (struct host){.name = l->data[i], .all = &a, .input = -1};
+		start(&a.list[i], ssh, command);
+	}
+	while (a.running && !r)
+		r = watches_run(&a.loop, -1);
+	if (!r)
+		sum = sum_of(&a, by_host, ret_failed);
+	for (size_t i = 0; i < a.n; i++) {
+		process_free(a.list[i].process);
+		str_done(&a.list[i].text);
+	}
+	free(a.list);
+	closep(&a.signals.fd);
+	watches_close(&a.loop);
+	return sum;
+}

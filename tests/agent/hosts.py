@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hosts.py STRATA - strata --host: the answer is the sum of the hosts'; a host that is unreachable or dies midway is named, and
+nothing is left running. The hosts are shells of this machine, by --ssh."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+import tap
+from agents import until
+
+STRATA = os.path.realpath(sys.argv[1])
+SSH = '''#!/bin/sh
+# HOST COMMAND
+export PATH=%s:$PATH HOST_NAME=$1
+[ "$1" = away ] && { echo "ssh: connect to host away port 22: Connection refused" >&2; exit 255; }
+[ "$1" = old ] && { echo "sh: strata: not found" >&2; exit 127; }
+[ "$1" = noise ] && { echo "welcome to the machine"; exit 0; }
+echo $$ > %s/pid.$1
+exec sh -c "$2"
+'''
+# Each host adds 1..20 to its sums.
+SCRIPT = '''begin { @i = 0; @low = min(100); } interval:ms:20 / @i < 20 / { @i++; @sum = sum((uint64)@i); @n[str($1)] = count();
+    @low = min(@i); @avg = avg(10); if (@i == 20) { printf("it's %s\\n", str($1)); exit(); } }'''
+ENDLESS = 'interval:ms:20 { @ticks = count(); @s[kstack] = count(); }'
+
+
+class Hosts:
+    def __init__(self, home):
+        self.home = home
+        (home / 'strata').symlink_to(STRATA)
+        self.ssh = home / 'ssh'
+        self.ssh.write_text(SSH % (home, home))
+        self.ssh.chmod(0o755)
+
+    def words(self, hosts, *args):
+        return [STRATA, '--host', hosts, '--ssh', str(self.ssh), *map(str, args)]
+
+    def run(self, hosts, *args):
+        return subprocess.run(self.words(hosts, *args), capture_output=True, text=True, timeout=120)
+
+    def pid(self, host):
+        path = self.home / f'pid.{host}'
+        return int(path.read_text()) if path.exists() and path.read_text().strip() else 0
+
+    def left(self):
+        """Returns processes that still run the far strata."""
+        return subprocess.run(['pgrep', '-f', f'until-eof.*{ENDLESS[:20]}'], capture_output=True, text=True).stdout.split()
+
+
+def attached(pid):
+    """Whether the far strata has attached its probes: it has perf events."""
+    try:
+        return any('perf_event' in os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd'))
+    except OSError:
+        return False
+
+
+def test_sum(cases, hosts):
+    names = hosts.home / 'names'
+    names.write_text('c # the third\n\nd\n')
+    done = hosts.run(f'a,b,@{names}', '-e', SCRIPT, 'it\'s "quoted" $HOME')
+    lines = done.stdout.splitlines()
+    cases.check(done.returncode == 0 and not done.stderr, 'four hosts', done)
+    for want in ('@sum: 840', '@n[it\'s "quoted" $HOME]: 80', '@low: 1', '@avg: 10', '@i[c]: 20', 'd: it\'s it\'s "quoted" $HOME'):
+        cases.check(want in lines, want, done.stdout)
+    done = hosts.run('a,b', '--by', 'host', '-e', SCRIPT, 'x')
+    cases.check('@sum[a]: 210' in done.stdout and '@n[b, x]: 20' in done.stdout, '--by host', done.stdout)
+    done = hosts.run('a,b', '-d', '1', '-o', hosts.home / 'cpu.svg', 'cpu', '--hz', '199')
+    cases.check(done.returncode == 0 and '<svg' in (hosts.home / 'cpu.svg').read_text(), 'a picture, of a tool', done)
+
+
+def test_failing(cases, hosts):
+    done = hosts.run('a,away,old,b,noise', '-e', SCRIPT, 'x')
+    cases.check(done.returncode == 1 and '@sum: 420' in done.stdout, 'the answer is that of the others', done)
+    for want in ('away: ssh: connect to host away port 22: Connection refused', 'old: sh: strata: not found', 'noise:1: ',
+                 'the answer is of 2 of 5 hosts'):
+        cases.check(want in done.stderr, want, done.stderr)
+    for what, words, want in (('-p', ['-p', os.getpid(), '-e', SCRIPT], 'cannot be used with -p'), ('-t', ['-t', 1, '-e', SCRIPT], '-t'),
+                              ('-f json', ['-f', 'json', '-e', SCRIPT], 'format json')):
+        done = hosts.run('a', *words)
+        cases.check(done.returncode == 1 and want in done.stderr, f'{what} is refused', done.stderr)
+    done = hosts.run('-oProxyCommand=x', '-e', SCRIPT)
+    cases.check(done.returncode == 1 and 'names of hosts' in done.stderr, 'a name is not an option of ssh', done.stderr)
+
+
+def start(hosts, names):
+    process = subprocess.Popen(hosts.words(names, '-e', ENDLESS), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: all(attached(hosts.pid(name)) for name in names.split(',')))
+    return process
+
+
+def test_ends(cases, hosts):
+    process = start(hosts, 'e1,e2,e3')
+    os.kill(hosts.pid('e2'), signal.SIGKILL)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    cases.check(process.returncode == 1 and '@ticks: ' in out and 'the answer is of 2 of 3 hosts' in errors and 'e2: ' in errors,
+                'a host that dies midway, and Ctrl-C', out, errors)
+    cases.check(until(lambda: not hosts.left()), 'nothing is left', hosts.left())
+    process = start(hosts, 'k1,k2')
+    process.kill()
+    process.communicate(timeout=60)
+    cases.check(until(lambda: not hosts.left()), 'nothing is left after kill -9 either', hosts.left())
+
+
+def main():
+    cases = tap.Cases()
+    if os.geteuid():
+        print('1..0 # skipped: not root')
+        return 0
+    for test in (test_sum, test_failing, test_ends):
+        with tempfile.TemporaryDirectory() as home:
+            test(cases, Hosts(pathlib.Path(home)))
+    return cases.done()
+
+
+sys.exit(main())
