@@ -40,6 +40,22 @@ struct host_lang {
 #define bpf_get_current_task()                     0ULL
 #define bpf_ktime_get_ns()                         host_time()
 
+/* Reads a string of at most size bytes with its zero. Returns the number of bytes, or -1. */
+static inline long bpf_probe_read_user_str(void *dst, __u32 size, const void *addr)
+{
+	char *out = dst;
+
+	for (__u32 i = 0; i < size; i++) {
+		if (i + 1 == size)
+			out[i] = 0;
+		else if (host_read(out + i, 1, (const char *)addr + i))
+			return -1;
+		if (!out[i])
+			return i + 1;
+	}
+	return -1;
+}
+
 /* There is no kernel memory to read. */
 static inline long bpf_probe_read_kernel(void *dst, __u32 size, const void *addr)
 {

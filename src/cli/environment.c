@@ -16,8 +16,7 @@ enum { FOR_USERS = 2 };
 static const char *const known[] = {
 	"STRATA_CACHE_DIR", "STRATA_VERIFY_IR",
 	"STRATA_FEW", "STRATA_GO", "STRATA_NODE", "STRATA_NO_PEER", "STRATA_PACKAGES", "STRATA_PHP", "STRATA_PYTHONS",
-	"STRATA_RUBY",
-	"STRATA_SLOW",
+	"STRATA_PERL", "STRATA_RUBY", "STRATA_SLOW",
 };
 
 void environment_check(void)

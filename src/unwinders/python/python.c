@@ -163,9 +163,9 @@ static bool uses_musl(struct elf *e)
 
 /* Sets the places of pthread_getspecific()'s values and of the modules' blocks, from the thread pointer. Seen
  * in glibc 2.36 to 2.43 (x86_64) and 2.36 (arm64, see python_libc()), and in musl 1.2.3. */
-static void set_libc(struct python_layout *at, uint16_t machine, bool musl)
+void python_tsd(struct elf *e, struct python_layout *at)
 {
-	bool arm = machine == EM_AARCH64;
+	bool arm = elf_machine(e) == EM_AARCH64, musl = uses_musl(e);
 
 	at->has_tsd = 1;
 	at->dtv = (int8_t)(!arm ? 8 : musl ? -8 : 0);
@@ -299,7 +299,7 @@ int python_open(struct elf *e, struct python_proc *ret)
 		ret->code_type = sym.vaddr;
 	ret->runtime = runtime;
 	ret->at.version = (uint16_t)version;
-	set_libc(&ret->at, elf_machine(e), uses_musl(e));
+	python_tsd(e, &ret->at);
 	set_thread_state(e, version, ret);
 	return 0;
 }

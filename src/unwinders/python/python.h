@@ -19,6 +19,8 @@ struct python_codes;
 int python_open(struct elf *e, struct python_proc *ret);
 /* Makes the data for a process that has mapped the file at bias. */
 void python_attach(const struct python_proc *file, uint64_t bias, struct python_proc *ret);
+/* Sets the places of a thread's specific values, and of the modules' blocks, for the C library that the file uses. */
+void python_tsd(struct elf *e, struct python_layout *at);
 /* Finds the C library's place of a thread's specific values, by its symbols for debuggers: glibc's struct
  * pthread grows from version to version, and on arm64 it is below the thread pointer. Returns false if this
  * is not glibc, or it has no such symbols. */

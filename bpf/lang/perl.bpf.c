@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* perl.bpf.c - the kernel half of src/unwinders/perl/: Perl's frames.
+ *
+ * The contexts of a stackinfo are an array, newest last. A frame is a sub (CV) with the file of the statement that it
+ * runs. Its id is a hash of the sub's name, package and file; its cookie is a hash of the pointers to the names, and
+ * of the first bytes of name and file: see list.bpf.h.
+ *
+ * perl.h describes the layouts. */
+#include "perl.h"
+
+#define LIST_STEM       perl
+#define LIST_LANG       FRAME_LANG_PERL
+#define LIST_UNREADABLE PERL_UNREADABLE
+#define CODE_BITS       PERL_CODE_BITS
+#define FRAME_BYTES     80  /* bytes of a context that are read */
+#define CODE_BYTES      128 /* at least the bytes of a CV's body that are read */
+
+/* The id is a hash of these: name, package, file. */
+#define HASH_SECOND (PERL_NAME_MAX / 8)
+#define HASH_THIRD  (2 * PERL_NAME_MAX / 8)
+#define HASH_SECOND_SIZE package_size
+#define HASH_THIRD_SIZE  file_size
+
+#define LIST_MEMO_OWN
+#define MEMO_TAGS       0
+
+struct perl_own {
+	__u64 sub, file;     /* the code that is looked up: a CV or enum perl_kind; a string */
+	__u64 name, package; /* its HEKs, or 0 */
+	__u64 cop;           /* the statement that the next frame runs */
+};
+
+struct perl_place {
+	__u64 base;  /* contexts of this stackinfo */
+	__u64 prev;  /* the stackinfo before it */
+	__u64 cop;   /* the statement that this frame runs */
+	__u64 op;    /* the operation that the thread runs */
+	__u64 top;   /* the newest context */
+	__u32 type;  /* PERLSI_* of this stackinfo */
+	__u8 begun;  /* a loop was met */
+	__u8 taken;  /* this loop has taken a context */
+	__u8 caught; /* S_docatch() was met: its caller is the loop whose contexts were taken */
+	__u8 pad;
+};
+
+#include "list.bpf.h"
+
+_Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
+
+#define FRAME_UNKNOWN 1 /* not a frame's address, so perl_next() fails to read it */
+#define KEYS_MAX      1024
+#define CONTEXTS_MAX  (1 << 24)
+#define CALLER_BYTES  1024 /* at most the frame of a C function that calls the loop */
+
+/* PERL_SI: si_cxstack, si_prev, si_cxix (s32); si_type is the second half of the word at 0x28 */
+#define SI_CONTEXTS 0x08
+#define SI_PREV     0x10
+#define SI_INDEX    0x20
+#define SI_TYPE     0x28
+#define SI_BYTES    0x30
+#define TYPE_MAIN      1
+#define TYPE_SORT      3
+#define TYPE_MULTICALL 10
+
+/* PERL_CONTEXT: cx_type (a byte), blk_oldcop, retop, cv; eval: old_namesv */
+#define CX_SIZE  0x68
+#define CX_COP   0x10
+#define CX_RETOP 0x30
+#define CX_NAME  0x40
+#define CX_CV    0x48
+#define CX_MASK   0xf
+#define CX_NULL   0
+#define CX_SUB    9
+#define CX_FORMAT 10
+#define CX_EVAL   11
+#define CX_RE     0x40 /* CXp_SUB_RE: code within a pattern */
+#define CX_FAKE   0x80 /* CXp_SUB_RE_FAKE: in the sub that runs the pattern */
+
+/* COP: cop_line is the second half of the word at 0x20, cop_file is at 0x30 */
+#define COP_LINE  0x20
+
+/* SV: sv_any; sv_flags in the second half of the word at 8, whose low bits are the type; sv_u */
+#define SV_ANY    0x00
+#define SV_FLAGS  0x08
+#define SV_U      0x10
+#define SV_TYPE   0x1f
+#define SV_CODE   13 /* SVt_PVCV */
+#define SV_FORM   14 /* SVt_PVFM */
+
+/* XPVCV: xcv_stash; xcv_gv_u: a GV, or a HEK if xcv_flags has CVf_NAMED */
+#define CV_STASH  0x20
+#define CV_NAME   0x38
+#define CV_FLAGS  0x5c
+#define CV_BYTES  0x60
+#define CV_NAMED   0x8000
+#define CV_LEXICAL 0x10000
+
+/* XPVGV: the name's HEK, its stash; GP: gp_egv */
+#define GV_NAME   0x20
+#define GV_STASH  0x28
+#define GP_EGV    0x38
+
+/* XPVHV: xhv_max; struct xpvhv_aux, after the body or the array: xhv_name_u, xhv_name_count (the second half of the
+ * word at 0x18) */
+#define HV_MAX    0x18
+#define HV_AUX    0x20
+#define AUX_COUNT 0x18
+
+/* struct hek: hash, len (s32), key */
+#define HEK_KEY   8
+
+/* ---- the process ---- */
+
+__global __u64 perl_compiled(struct walk *w)
+{
+	return 0;
+}
+
+static __always_inline void move_proc(struct perl_proc *p, __u64 bias)
+{
+	if (p->key) {
+		p->key += bias;
+	} else if (p->info) {
+		p->op += bias;
+		p->cop += bias;
+		p->info += bias;
+	}
+	p->docatch += p->docatch ? bias : 0;
+}
+
+/* Returns the thread's interpreter, or 0. */
+__global __u64 perl_interpreter(struct perl_scratch *s, __u64 tp)
+{
+	__u64 word = 0, block, key;
+	const struct perl_tsd *at;
+
+	if (!s || read_word(s->proc.key, &word))
+		return 0;
+	at = &s->proc.tsd;
+	key = (__u32)word;
+	block = tp + (__u64)(__s64)at->first;
+	if (key >= KEYS_MAX)
+		return 0;
+	if (key >= at->inlined) {
+		__u32 shift = at->block_shift & 31;
+
+		if (read_word(tp + (__u64)(__s64)at->blocks + 8 * (key >> shift), &block) || !block)
+			return 0;
+		key &= (1ULL << shift) - 1;
+	}
+	word = 0;
+	read_word(block + (key << (at->entry_shift & 7)) + at->value, &word);
+	return word;
+}
+
+/* Sets the place to the newest context of a stackinfo. Returns 0 on success, -1 on failure. */
+__global int perl_enter(struct walk *w, __u64 info)
+{
+	__u64 words[SI_BYTES / 8] = {};
+	struct perl_place *p;
+	__s64 index;
+
+	if (!w)
+		return -1;
+	p = &place_of(w)->own;
+	w->list.frame = 0;
+	if (bpf_probe_read_user(words, sizeof(words), (const void *)info))
+		return -1;
+	index = (__s32)words[SI_INDEX / 8];
+	p->base = words[SI_CONTEXTS / 8];
+	p->prev = words[SI_PREV / 8];
+	p->type = words[SI_TYPE / 8] >> 32;
+	if (index < -1 || index > CONTEXTS_MAX || p->base < CX_SIZE || (p->base & 7))
+		return -1;
+	w->list.frame = p->base + (__u64)(index * CX_SIZE);
+	return 0;
+}
+
+__global int perl_begin(struct walk *w)
+{
+	struct perl_scratch *s;
+	struct perl_place *p;
+	__u64 interp, info = 0;
+
+	if (!w)
+		return -1;
+	s = begin(w);
+	if (!s)
+		return -1;
+	if (!s->proc.info) { /* an unknown build: there may be frames */
+		w->list.frame = FRAME_UNKNOWN;
+		return 0;
+	}
+	interp = s->proc.key ? perl_interpreter(s, walk_tp(w)) : 0;
+	if (s->proc.key ? !interp : w->tid != w->pid) /* not a thread of Perl */
+		return 0;
+	p = &place_of(w)->own;
+	if (read_word(interp + s->proc.op, &p->op) || read_word(interp + s->proc.cop, &p->cop) ||
+		read_word(interp + s->proc.info, &info))
+		return -1;
+	if (!info) /* it has not begun */
+		return 0;
+	if (perl_enter(w, info))
+		return -1;
+	p->top = w->list.frame;
+	return 0;
+}
+
+/* ---- code ---- */
+
+/* Returns the hash of the code object in s->out. */
+__global __u64 perl_code_hash(struct perl_scratch *s)
+{
+	struct list_hash hash = {};
+
+	if (!s)
+		return 0;
+	hash.r = &s->out;
+	hash.h = seen_mix((__u64)hash.r->kind << 32 | hash.r->file_size,
+		(__u64)hash.r->name_size << 32 | hash.r->package_size);
+	bpf_loop(HASH_WORDS, hash_word, &hash, 0);
+	return hash.h & CODE_MASK ? hash.h & CODE_MASK : 1;
+}
+
+static __always_inline __u64 code_hash(struct perl_scratch *s)
+{
+	return perl_code_hash(s);
+}
+
+/* Returns 0 on success, -1 on failure. */
+static __always_inline int read_hek(__u64 hek, __u64 *out, __u32 *ret_size)
+{
+	__u64 head = 0;
+	__u32 size;
+
+	*ret_size = 0;
+	if (!hek)
+		return 0;
+	if (read_word(hek, &head))
+		return -1;
+	size = head >> 32 > PERL_NAME_MAX ? PERL_NAME_MAX : (__u32)(head >> 32);
+	*ret_size = size;
+	return bpf_probe_read_user(out, size, (const void *)(hek + HEK_KEY)) ? -1 : 0;
+}
+
+/* Reads the names of the code in s->own. */
+__global int perl_read_code(struct perl_scratch *s)
+{
+	struct perl_code_record *r;
+	long size;
+
+	if (!s)
+		return -1;
+	r = &s->out;
+	if (read_hek(s->own.name, r->name, &r->name_size) || read_hek(s->own.package, r->package, &r->package_size))
+		return -1;
+	size = bpf_probe_read_user_str(r->file, PERL_FILE_MAX, (const void *)s->own.file);
+	r->file_size = size > 0 ? (__u32)size - 1 : 0;
+	return size > 0 ? 0 : -1;
+}
+
+static __always_inline int name_code(struct perl_scratch *s, __u64 addr, int readable)
+{
+	struct perl_code_record *r = &s->out;
+
+	r->addr = addr;
+	r->kind = s->own.sub < PERL_KINDS ? (__u32)s->own.sub : PERL_SUB;
+	if (readable && !perl_read_code(s))
+		return 0;
+	r->name_size = r->package_size = r->file_size = 0;
+	return -1;
+}
+
+static __always_inline __u32 record_size(const struct perl_code_record *r)
+{
+	__u32 file = r->file_size;
+
+	if (file > PERL_FILE_MAX)
+		file = PERL_FILE_MAX;
+	return __builtin_offsetof(struct perl_code_record, file) + file;
+}
+
+/* Returns the HEK of a stash's name, or 0. */
+__global __u64 perl_package(struct perl_scratch *s, __u64 stash)
+{
+	__u64 body = 0, aux, max = 0, name = 0, count = 0;
+
+	if (!s || !stash || read_word(stash + SV_ANY, &body))
+		return 0;
+	aux = body + HV_AUX;
+	if (!s->proc.name_inside) {
+		if (read_word(body + HV_MAX, &max) || read_word(stash + SV_U, &aux))
+			return 0;
+		aux += 8 * (max + 1);
+	}
+	if (read_word(aux, &name) || read_word(aux + AUX_COUNT, &count))
+		return 0;
+	count = (__u64)(__s32)(count >> 32);
+	if (count && read_word(name + ((__s64)count < 0 ? 8 : 0), &name)) /* several names */
+		return 0;
+	return name;
+}
+
+/* Finds the HEKs of the sub in s->own. Returns 0 on success, -1 on failure. */
+__global int perl_names(struct perl_scratch *s)
+{
+	__u64 head[3] = {}, flags, name, stash = 0;
+	__u32 type;
+
+	if (!s)
+		return -1;
+	s->own.name = s->own.package = 0;
+	if (s->own.sub < PERL_KINDS)
+		return 0;
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)s->own.sub))
+		return -1;
+	type = head[SV_FLAGS / 8] >> 32 & SV_TYPE;
+	if ((type != SV_CODE && type != SV_FORM) ||
+		bpf_probe_read_user(s->code, CV_BYTES, (const void *)head[SV_ANY / 8]))
+		return -1;
+	flags = (__u32)code_load(s, CV_FLAGS);
+	name = code_word(s, CV_NAME);
+	if (flags & CV_NAMED) {
+		s->own.name = name;
+		s->own.package = flags & CV_LEXICAL ? 0 : perl_package(s, code_word(s, CV_STASH));
+		return 0;
+	}
+	if (!name) /* a sub whose glob was freed */
+		return 0;
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)name))
+		return -1;
+	if (!read_word(head[SV_U / 8] + GP_EGV, &name) && name && read_word(name + SV_ANY, &head[SV_ANY / 8]))
+		return -1;
+	if (read_word(head[SV_ANY / 8] + GV_NAME, &s->own.name) || read_word(head[SV_ANY / 8] + GV_STASH, &stash))
+		return -1;
+	s->own.package = perl_package(s, stash);
+	return 0;
+}
+
+/* Puts the code in s->own into the memo, as addr. Returns 0. */
+__global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
+{
+	__u64 cookie = 0, id, text[2] = {};
+	int readable, seen = 0;
+	struct list_memo *m;
+
+	if (!w || !s)
+		return -1;
+	m = memo_of(s, addr);
+	readable = !perl_names(s);
+	if (readable) {
+		/* Names of strings that eval has run, "(eval 12)", have the same addresses one after the other. */
+		bpf_probe_read_user(text, sizeof(text), (const void *)s->own.file);
+		cookie = seen_mix(seen_mix(s->own.name, s->own.package), seen_mix(text[0], text[1]));
+		if (s->own.name && !read_word(s->own.name, text))
+			cookie = seen_mix(cookie, text[0]);
+		if (refresh(m, w, s, addr, cookie))
+			return 0;
+	}
+	id = find_code(w, s, addr, cookie, readable, &seen);
+	/* The next walk looks an unreadable one up again. */
+	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk };
+	return 0;
+}
+
+/* ---- frames ---- */
+
+/* The end of the last page of the contexts. */
+static __always_inline int read_alone(struct perl_scratch *s, __u64 frame, __u64 *start, __u64 *size)
+{
+	*start = frame;
+	*size = FRAME_BYTES;
+	return bpf_probe_read_user(s->window, FRAME_BYTES, (const void *)frame) ? -1 : 0;
+}
+
+/* Returns the frame of a sub, or of an enum perl_kind, at a statement; 0: it has no line. */
+static __always_inline __u64 frame_of(struct walk *w, struct perl_scratch *s, __u64 sub, __u64 statement)
+{
+	__u64 cop[3] = {}, addr, line;
+
+	if (bpf_probe_read_user(cop, sizeof(cop), (const void *)(statement + COP_LINE)))
+		return 0;
+	line = cop[0] >> 32;
+	if (sub == PERL_MAIN && !line) /* C calls Perl outside of a program */
+		return 0;
+	addr = seen_mix(sub, cop[2]);
+	if (!is_fresh(memo_of(s, addr), s, addr)) {
+		s->own.sub = sub;
+		s->own.file = cop[2];
+		perl_code(w, s, addr);
+	}
+	return FRAME_PERL(memo_of(s, addr)->id & CODE_MASK, line);
+}
+
+/* Returns whether this loop has no contexts: it is S_docatch()'s frame, or the loop that called S_docatch(), whose
+ * contexts the inner one runs. */
+static __always_inline int is_empty(struct walk *w, const struct perl_scratch *s)
+{
+	struct perl_place *p = &place_of(w)->own;
+	int caught = p->caught;
+
+	if (!w->list_in || p->taken)
+		return 0;
+	p->caught = s->proc.docatch && w->lookup - s->proc.docatch < s->proc.docatch_size;
+	return p->caught || caught;
+}
+
+/* Returns whether the newest context, at o in the window, is a sub that C has entered and that has not begun: it has
+ * run no statement. */
+static __always_inline int is_new(const struct perl_place *p, const struct perl_scratch *s, __s64 o)
+{
+	return (frame_word(s, o) & CX_MASK) == CX_SUB && !frame_word(s, o + CX_RETOP) &&
+	       frame_word(s, o + CX_COP) == p->cop;
+}
+
+/* Returns whether no loop runs the context that ends an activation: the C function that called Perl is before or
+ * between its calls (a loop leaves op 0), or is still in pp_entersub(), whose operation is on the C stack. */
+static __always_inline int is_pending(struct walk *w, const struct perl_scratch *s, __s64 o)
+{
+	const struct perl_place *p = &place_of(w)->own;
+
+	if (!w->list_in || p->begun || w->list.frame != p->top)
+		return 0;
+	if (!p->op)
+		return p->type == TYPE_SORT || p->type == TYPE_MULTICALL;
+	return p->op - w->first_sp < w->sp - w->first_sp && is_new(p, s, o);
+}
+
+/* A stackinfo has no more contexts. Returns 1 and the frame that is shown, or -1 on failure. */
+static __always_inline int end_of_info(struct walk *w, __u64 *shown)
+{
+	struct perl_place *p = &place_of(w)->own;
+
+	if (p->type != TYPE_MAIN && p->prev)
+		return perl_enter(w, p->prev) ? -1 : 1;
+	w->list.frame = 0;
+	if (w->list_in || w->filter)
+		*shown = PERL_MAIN;
+	return 1;
+}
+
+/* Returns whether a sub without an operation to return to was not called by C: it is the last operation of a block of
+ * sort, or of code within a pattern. The loop that runs it then ends with the stackinfo's first context. */
+static __always_inline int is_last_operation(struct walk *w)
+{
+	const struct perl_place *p = &place_of(w)->own;
+	__u64 first = 0;
+
+	if (w->list.frame != p->base + CX_SIZE || (p->type != TYPE_SORT && p->type != TYPE_MULTICALL) ||
+		read_word(p->base, &first))
+		return 0;
+	return (first & CX_MASK) == CX_NULL || first & CX_RE;
+}
+
+/* Takes a context. Returns 1 and the frame that is shown, 0 if this loop has no context, or -1 on failure. */
+static __always_inline int take_context(struct walk *w, struct perl_scratch *s, __u64 *shown)
+{
+	struct perl_place *p = &place_of(w)->own;
+	__u64 word;
+	int type;
+	__s64 o;
+
+	o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
+	if (o < 0) {
+		w->list.frame = 0;
+		return -1;
+	}
+	/* A method that C calls: the loop looks it up, or runs an XS function. */
+	if (w->list_in && !p->begun && w->list.frame == p->top && p->op - w->sp < CALLER_BYTES && !is_new(p, s, o))
+		return 0;
+	word = frame_word(s, o);
+	type = word & CX_MASK;
+	if (type == CX_SUB || type == CX_FORMAT) {
+		if (type == CX_FORMAT || !(word & CX_FAKE))
+			*shown = frame_word(s, o + CX_CV);
+		w->list.ended = !frame_word(s, o + CX_RETOP) && !is_last_operation(w);
+	} else if (type == CX_EVAL && (w->list_in || w->filter || frame_word(s, o + CX_RETOP))) {
+		/* Below the last loop there may be an eval that C began for its call. */
+		*shown = frame_word(s, o + CX_NAME) ? PERL_REQUIRE : PERL_EVAL;
+	} else if (type == CX_NULL && p->type == TYPE_SORT) {
+		*shown = PERL_SORT;
+		w->list.ended = 1;
+	}
+	if (w->list.ended && is_pending(w, s, o))
+		w->list.ended = 0;
+	if (*shown)
+		s->own.cop = frame_word(s, o + CX_COP);
+	w->list.frame -= CX_SIZE;
+	p->taken = 1;
+	return 1;
+}
+
+__global int perl_next(struct walk *w, __u64 *frame)
+{
+	struct perl_scratch *s = w ? scratch_of(w) : NULL;
+	struct perl_place *p;
+	__u64 shown = 0;
+	int r = 0;
+
+	if (!s || !frame)
+		return -1;
+	p = &place_of(w)->own;
+	w->list.entry = 0;
+	if (!w->list.ended && w->list.frame && !is_empty(w, s))
+		r = w->list.frame < p->base ? end_of_info(w, &shown) : take_context(w, s, &shown);
+	if (!r) {
+		w->list.ended = 0;
+		p->taken = 0;
+		p->begun |= w->list_in;
+	}
+	*frame = shown ? frame_of(w, s, shown, p->cop) : 0;
+	if (shown)
+		p->cop = s->own.cop;
+	return r;
+}
+
+__global int perl_batch(struct walk *w)
+{
+	return 0;
+}
+
+/* A thread has one list. */
+__global int perl_outer(struct walk *w)
+{
+	return -1;
+}
