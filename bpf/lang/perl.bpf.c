@@ -40,7 +40,7 @@ struct perl_place {
 	__u8 begun;  /* a loop was met */
 	__u8 taken;  /* this loop has taken a context */
 	__u8 caught; /* S_docatch() was met: its caller is the loop whose contexts were taken */
-	__u8 pad;
+	__u8 within; /* the next context is the eval that C began for its call */
 };
 
 #include "list.bpf.h"
@@ -413,6 +413,24 @@ static __always_inline int is_new(const struct perl_place *p, const struct perl_
 	       frame_word(s, o + CX_COP) == p->cop;
 }
 
+/* Returns whether the innermost loop has no context yet, or no longer: it looks up a method that C calls, or runs an XS
+ * function by its name (its operation is on the C stack); or it is about to return. */
+static __always_inline int is_bare(struct walk *w, struct perl_scratch *s)
+{
+	const struct perl_place *p = &place_of(w)->own;
+	int has_ended = w->list.frame < p->base;
+	__s64 o;
+
+	if (!w->list_in || p->begun || w->list.frame != p->top)
+		return 0;
+	if (w->sp == w->first_sp && (!p->op || (has_ended && p->type != TYPE_MAIN)))
+		return 1;
+	if (p->op - w->sp >= CALLER_BYTES)
+		return 0;
+	o = has_ended || w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
+	return o < 0 || !is_new(p, s, o);
+}
+
 /* Returns whether no loop runs the context that ends an activation: the C function that called Perl is before or
  * between its calls (a loop leaves op 0), or is still in pp_entersub(), whose operation is on the C stack. */
 static __always_inline int is_pending(struct walk *w, const struct perl_scratch *s, __s64 o)
@@ -452,6 +470,15 @@ static __always_inline int is_last_operation(struct walk *w)
 	return (first & CX_MASK) == CX_NULL || first & CX_RE;
 }
 
+/* Returns whether C began an eval for the call of this sub (G_EVAL): the next context is one that returns to C. */
+static __always_inline int is_within_eval(struct walk *w)
+{
+	__u64 next = w->list.frame - CX_SIZE, word = 0, retop = 1;
+
+	return next >= place_of(w)->own.base && !read_word(next, &word) && (word & CX_MASK) == CX_EVAL &&
+	       !read_word(next + CX_RETOP, &retop) && !retop;
+}
+
 /* Takes a context. Returns 1 and the frame that is shown, 0 if this loop has no context, or -1 on failure. */
 static __always_inline int take_context(struct walk *w, struct perl_scratch *s, __u64 *shown)
 {
@@ -465,24 +492,29 @@ static __always_inline int take_context(struct walk *w, struct perl_scratch *s, 
 		w->list.frame = 0;
 		return -1;
 	}
-	/* A method that C calls: the loop looks it up, or runs an XS function. */
-	if (w->list_in && !p->begun && w->list.frame == p->top && p->op - w->sp < CALLER_BYTES && !is_new(p, s, o))
-		return 0;
 	word = frame_word(s, o);
 	type = word & CX_MASK;
 	if (type == CX_SUB || type == CX_FORMAT) {
 		if (type == CX_FORMAT || !(word & CX_FAKE))
 			*shown = frame_word(s, o + CX_CV);
 		w->list.ended = !frame_word(s, o + CX_RETOP) && !is_last_operation(w);
-	} else if (type == CX_EVAL && (w->list_in || w->filter || frame_word(s, o + CX_RETOP))) {
-		/* Below the last loop there may be an eval that C began for its call. */
+	} else if (type == CX_EVAL && (w->filter || frame_word(s, o + CX_RETOP) || p->within || is_last_operation(w))) {
+		/* Others are evals that C began for a call that no loop runs. */
 		*shown = frame_word(s, o + CX_NAME) ? PERL_REQUIRE : PERL_EVAL;
+		w->list.ended = p->within;
 	} else if (type == CX_NULL && p->type == TYPE_SORT) {
 		*shown = PERL_SORT;
 		w->list.ended = 1;
 	}
-	if (w->list.ended && is_pending(w, s, o))
+	p->within = 0;
+	if (w->list.ended && is_pending(w, s, o)) {
 		w->list.ended = 0;
+		*shown = 0;
+		p->cop = frame_word(s, o + CX_COP);
+	} else if (w->list.ended && type == CX_SUB && is_within_eval(w)) {
+		w->list.ended = 0;
+		p->within = 1;
+	}
 	if (*shown)
 		s->own.cop = frame_word(s, o + CX_COP);
 	w->list.frame -= CX_SIZE;
@@ -501,12 +533,12 @@ __global int perl_next(struct walk *w, __u64 *frame)
 		return -1;
 	p = &place_of(w)->own;
 	w->list.entry = 0;
-	if (!w->list.ended && w->list.frame && !is_empty(w, s))
+	if (!w->list.ended && w->list.frame && !is_empty(w, s) && !is_bare(w, s))
 		r = w->list.frame < p->base ? end_of_info(w, &shown) : take_context(w, s, &shown);
 	if (!r) {
 		w->list.ended = 0;
+		p->begun |= w->list_in && p->taken;
 		p->taken = 0;
-		p->begun |= w->list_in;
 	}
 	*frame = shown ? frame_of(w, s, shown, p->cop) : 0;
 	if (shown)
