@@ -22,7 +22,7 @@ WHOLE = 0.98
 WRONG = 0.001  # a context that Perl is making still has the type of an older one
 
 # Caller -> sub -> the C function between them; None: there is none.
-SORT, CALL, TIE, FREE = r'Perl_sortsv|Perl_pp_sort', r'Perl_amagic_call', r'Perl_magic_\w+', r'Perl_sv_clear|Perl_leave_scope'
+SORT, CALL, TIE, FREE = r'Perl_sortsv|Perl_pp_sort', r'Perl_amagic_call', r'Perl_mg_[gs]et', r'Perl_sv_clear|Perl_leave_scope'
 CALLS = {
     '(main)': {'main::work': None},
     'main::work': {f'main::{name}': None for name in (
