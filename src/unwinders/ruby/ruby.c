@@ -35,6 +35,7 @@ static const struct ruby_row {
 	{ V(2, 7), { 56, 16, 120, 136, 144, 8 } },  /* v2.7.4 */
 	{ V(3, 1), { 64, 16, 120, 136, 144, 12 } }, /* v3.1.2 */
 	{ V(3, 3), { 56, 24, 112, 128, 136, 12 } }, /* v3.3.8 */
+	{ V(3, 4), { 56, 24, 112, 128, 136, 12 } }, /* v3.4.11 */
 };
 
 unsigned ruby_version(struct elf *e)
@@ -80,8 +81,10 @@ static void look_at(struct symbols *s, const struct code_insn *i)
 			s->symbols = i->vaddr + i->size + (uint64_t)i->operand[k].value;
 }
 
+/* Decodes a function up to a return that no branch leads past. */
 static void search(struct symbols *s, uint64_t vaddr, unsigned depth)
 {
+	uint64_t furthest = 0; /* target of a branch */
 	struct code_insn i;
 
 	while (s->left && !s->symbols) {
@@ -93,9 +96,11 @@ static void search(struct symbols *s, uint64_t vaddr, unsigned depth)
 		look_at(s, &i);
 		if (depth && i.target && (i.flow == CODE_CALL || i.flow == CODE_JUMP))
 			search(s, i.target, depth - 1);
-		if (i.flow == CODE_RETURN || i.flow == CODE_JUMP || i.flow == CODE_STOP)
-			return;
 		vaddr += i.size;
+		if (i.flow == CODE_BRANCH && i.target > furthest)
+			furthest = i.target;
+		if ((i.flow == CODE_RETURN || i.flow == CODE_JUMP || i.flow == CODE_STOP) && vaddr > furthest)
+			return;
 	}
 }
 

@@ -37,11 +37,32 @@ def stacks(printed):
             kind = None
 
 
-def agree(frames, account):
+def as_in_3_4(frames):
+    """Returns the frames without those that caller_locations omits from 3.4 on: rescue and ensure stand for the method, and
+    eval has the label of the method around it, which is not judged."""
+    kept, skipped = [], False
+    for frame in frames:
+        inner = re.match(r'(rescue|ensure) in (.*)', frame)
+        if not skipped:
+            kept.append(inner.group(2) if inner else frame)
+        skipped = bool(inner)
+    return kept
+
+
+def without_class(label):
+    """Returns the label as before 3.4: go for Shop#go, block in go for block in Shop#go."""
+    return label if label.startswith('<') else re.sub(r'^(.* in )?[\w:]+[.#](?=\w+[?!=]?$)', lambda m: m.group(1) or '', label)
+
+
+def agree(frames, account, version):
     """The first frame is getpgid itself."""
+    if version >= (3, 4):
+        frames, account = as_in_3_4(frames), [(without_class(label), place) for label, place in account]
     if len(frames) != len(account) + 1 or frames[0] != 'getpgid':
         return False
     for frame, (label, place) in zip(frames[1:], account):
+        if frame == f'<compiled> {place}':
+            continue
         if frame != f'{label} {place}' and (frame != label or re.match(r'block|go$|note$|plain$|rescue|ensure|<', label)):
             return False
     return True
@@ -62,7 +83,8 @@ def compare(cases, name):
     for kind, frames in stacks(printed):
         found[kind].append(frames)
     for kind, have in found.items():
-        right = [agree(frames, account) for frames, account in zip(have, accounts)]
+        number = tuple(map(int, version.split('.')[:2]))
+        right = [agree(frames, account, number) for frames, account in zip(have, accounts)]
         wrong = right.index(False) if False in right else 0
         detail = have[wrong:wrong + 1] + accounts[wrong:wrong + 1]
         cases.check(len(have) == len(accounts) == int(CALLS) and sum(right) >= ENOUGH * len(accounts),

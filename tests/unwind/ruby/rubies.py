@@ -20,10 +20,12 @@ import pythons
 
 # Debian's suite of each version.
 DEBIAN = {'2.7': 'bullseye', '3.1': 'bookworm', '3.3': 'trixie'}
+# Versions that are in experimental; their dependencies are those of another version in sid.
+EXPERIMENTAL = {'3.4': '3.3'}
 
 
 def names():
-    return list(DEBIAN)
+    return [*DEBIAN, *EXPERIMENTAL]
 
 
 def get(name):
@@ -33,7 +35,11 @@ def get(name):
     with open(CACHE / 'lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (directory / 'done').exists():
-            packages.unpack_whole(CACHE, DEBIAN[name], 'amd64', directory / 'root', [f'ruby{name}'])
+            base = EXPERIMENTAL.get(name)
+            packages.unpack_whole(CACHE, 'sid' if base else DEBIAN[name], 'amd64', directory / 'root',
+                                  [f'ruby{base or name}'])
+            if base:
+                packages.unpack(CACHE, 'experimental', 'amd64', directory / 'root', [f'ruby{name}', f'libruby{name}'])
             pythons.enter(directory, f'/usr/bin/ruby{name}')
             (directory / 'python').rename(directory / 'ruby')
             (directory / 'done').touch()
