@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rubycode.c - any bytes as the record of a Ruby code object from the ring buffer, and as the memory of the process whose
- * line tables are read. */
+/* rubycode.c - any bytes as the record of a Ruby code object from the ring buffer, and as the memory of the process
+ * whose line tables are read. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
