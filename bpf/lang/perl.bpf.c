@@ -347,6 +347,9 @@ __global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
 	if (!w || !s)
 		return -1;
 	m = memo_of(s, addr);
+	/* Without threads, the file is a glob of the debugger, "_<file". */
+	if (!s->proc.key && !read_word(s->own.file + SV_ANY, &id) && !read_word(id + GV_NAME, &id))
+		s->own.file = id + HEK_KEY + 2;
 	readable = !perl_names(s);
 	if (readable) {
 		/* Names of strings that eval has run, "(eval 12)", have the same addresses one after the other. */

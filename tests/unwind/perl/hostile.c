@@ -27,7 +27,7 @@ enum {
 	CX_SIZE = 0x68, CX_COP = 16, CX_RETOP = 48, CX_CV = 72, CX_SUB = 9, CX_EVAL = 11,
 	COP_LINE = 36, COP_FILE = 48, SV_FLAGS = 12, SV_U = 16, TYPE_CODE = 13,
 	CV_STASH = 32, CV_NAME = 56, CV_FLAGS = 92, CV_NAMED = 0x8000,
-	HV_MAX = 24, HV_AUX = 32, AUX_COUNT = 28, HEK_LENGTH = 4, HEK_KEY = 8,
+	HV_MAX = 24, HV_AUX = 32, AUX_COUNT = 28, HEK_LENGTH = 4, HEK_KEY = 8, GV_NAME = 32,
 };
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -87,12 +87,30 @@ static void set_info(const void *p)
 #endif
 }
 
+#ifdef SINGLE
+static struct object glob, glob_body; /* the file is the name of a glob */
+#define FILE_AT &glob
+#else
+#define FILE_AT &file
+#endif
+
+static void set_file(const char *name)
+{
+#ifdef SINGLE
+	put_pointer(&glob, 0, &glob_body);
+	put_pointer(&glob_body, GV_NAME, &file);
+	strcpy((char *)file.bytes + HEK_KEY + 2, name);
+#else
+	strcpy((char *)file.bytes, name);
+#endif
+}
+
 /* Four subs of a program: five frames. */
 static void be_truthful(void)
 {
 	put_hek(&name, "hostile");
 	put_hek(&package, "Liar");
-	strcpy((char *)file.bytes, "/hostile.pl");
+	set_file("/hostile.pl");
 	put_pointer(&stash, 0, &stash_body);
 	put_pointer(&stash, SV_U, &array);
 	put_pointer(&stash_body, HV_AUX, &package);
@@ -104,7 +122,7 @@ static void be_truthful(void)
 		uint8_t *cx = contexts + i * CX_SIZE;
 
 		put32(&cops[i], COP_LINE, 10 + i);
-		put_pointer(&cops[i], COP_FILE, &file);
+		put_pointer(&cops[i], COP_FILE, FILE_AT);
 		put_pointer(&subs[i], 0, &bodies[i]);
 		put32(&subs[i], SV_FLAGS, TYPE_CODE);
 		put_pointer(&bodies[i], CV_STASH, &stash);
@@ -189,7 +207,7 @@ static void lie_about_code(const char *mode)
 		put(&stash_body, HV_MAX, UINT64_MAX);
 	} else if (!strcmp(mode, "terminal")) {
 		put_hek(&name, "\x1b[31mred\x1b[0m\n\tname\x07");
-		strcpy((char *)file.bytes, "\x1b]0;title\x07]: 1000");
+		set_file("\x1b]0;title\x07]: 1000");
 	} else if (!strcmp(mode, "endless-file")) {
 		for (int i = 0; i < CONTEXTS; i++)
 			put_pointer(&cops[i], COP_FILE, memset(at_the_edge(4096), 'a', 4096));
