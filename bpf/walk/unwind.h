@@ -78,7 +78,7 @@ struct stack_req {
 	__u32 limit;    /* in: maximum number of frames, 1..UNWIND_LIMIT_MAX */
 	__u32 slot;     /* in: scratch slot held by the caller */
 	__u16 len_only; /* in: 1: only count, store and send nothing */
-	__u16 back;     /* in: bytes from the start of the function to the probed instruction, which is shown as the start */
+	__u16 back;     /* in: bytes from the function's start to the probed instruction: the frame has the start */
 	__u64 id;       /* out: 0 for the empty stack; with STACK_PROVISIONAL userspace finishes the walk, and nr
 	                 * is unknown */
 	__u32 nr;       /* out: frames delivered */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* notify.h - tells the service manager that started strata how it is: systemd's protocol, a datagram of lines
+/* notify.h - reports to the service manager that started strata: systemd's protocol, a datagram of lines
  * "NAME=value" to the socket $NOTIFY_SOCKET (systemd v257, man/sd_notify.xml). strata agent takes the same from its
  * units. */
 #pragma once

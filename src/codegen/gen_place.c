@@ -121,8 +121,8 @@ bool gen_place_id(struct gen *g, bool func, struct ir **ret)
 	return true;
 }
 
-/* If the places differ, the event's own code tells: a place that is not at the start of a function has a program of its
- * own. */
+/* If the places differ, the event's own code decides: a place that is not at the start of a function has a program of
+ * its own. */
 struct ir *gen_skip(struct gen *g)
 {
 	static const uint32_t endbr64 = 0xfa1e0ff3;

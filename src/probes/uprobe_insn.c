@@ -54,16 +54,16 @@ bool uprobe_instruction(struct elf *e, struct pclntab *go, uint64_t vaddr, uint6
 	return true;
 }
 
-/* Returns whether the kernel emulates the instruction, and no compiler makes it the target of a jump from elsewhere: a
- * push, a nop, a jump. Sources: Linux 6.18, arch/x86/kernel/uprobes.c: push_setup_xol_ops(), branch_setup_xol_ops(). */
+/* Returns whether the kernel emulates the instruction (Linux 6.18, arch/x86/kernel/uprobes.c: push_setup_xol_ops(),
+ * branch_setup_xol_ops()) and no compiler lets another function jump to it: a push, a nop, a jump. */
 static bool is_emulated(const uint8_t *code)
 {
 	return (code[0] & 0xf8) == 0x50 || (code[0] == 0x41 && (code[1] & 0xf8) == 0x50) || code[0] == 0x90 ||
 		code[0] == 0xe9 || code[0] == 0xeb;
 }
 
-/* Returns whether any bytes of the function are a relative jump to its byte `to`. Bytes that only look like a jump count
- * too, which costs the faster probe. */
+/* Returns whether any bytes of the function are a relative jump to its byte `to`. Bytes that only look like a jump
+ * count too: then the probe stays at the start. */
 static bool jumps_to(const uint8_t *code, size_t n, size_t to)
 {
 	for (size_t i = 0; i + 2 <= n; i++) {
@@ -88,7 +88,8 @@ unsigned uprobe_skip(struct elf *e, uint64_t vaddr)
 	const struct elf_symbol *s = elf_symbol_at(e, vaddr + sizeof(endbr64));
 	const uint8_t *code;
 
-	if (elf_machine(e) != EM_X86_64 || !s || s->vaddr != vaddr || s->size < sizeof(endbr64) + 2 || s->size > LONGEST)
+	if (elf_machine(e) != EM_X86_64 || !s || s->vaddr != vaddr || s->size < sizeof(endbr64) + 2 ||
+		s->size > LONGEST)
 		return 0;
 	code = elf_at(e, vaddr, s->size);
 	if (!code || memcmp(code, endbr64, sizeof(endbr64)) || !is_emulated(code + sizeof(endbr64)) ||

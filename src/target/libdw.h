@@ -10,7 +10,8 @@
 	F(attr) F(attr_integrate) F(begin_elf) F(child) F(diecu) F(diename) F(end) \
 	F(entrypc) F(filesrc) F(formaddr) F(formflag) F(formref_die) F(formstring) F(formudata) F(get_units) \
 	F(getlocation) F(getlocation_addr) F(getsrcfiles) F(getsrclines) F(lineaddr) F(linecol) \
-	F(lineendsequence) F(lineno) F(linesrc) F(new_oom_handler) F(onesrcline) F(ranges) F(setalt) F(siblingof) F(srclang) F(tag)
+	F(lineendsequence) F(lineno) F(linesrc) F(new_oom_handler) F(onesrcline) F(ranges) F(setalt) F(siblingof) \
+	F(srclang) F(tag)
 
 /* elf_NAME() is libdw()->elf_NAME(). */
 #define LIBDW_ELF(F) F(begin) F(cntl) F(end) F(memory) F(rawfile) F(version)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* endbr.c N - calls marked(), plain() and loops() N times, and prints the nanoseconds of a call of the first two. marked()
- * begins with endbr64, as compilers make it for -fcf-protection. */
+/* endbr.c N - calls marked(), plain() and loops() N times, and prints the nanoseconds of a call of the first two.
+ * marked() begins with endbr64, as compilers make it for -fcf-protection. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
