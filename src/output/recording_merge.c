@@ -89,6 +89,7 @@ static struct sum *sum_of(struct merger *m, struct merged *to, const struct reco
 	struct str key = {};
 	struct sum wanted, **found, *s;
 
+	str_add(&key, ""); /* a table may have no columns */
 	if (to->has_host)
 		add_host(m, &key);
 	for (unsigned i = to->has_host; i < to->map->ncolumns; i++)

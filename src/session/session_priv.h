@@ -24,7 +24,7 @@ struct unwinders;
 
 enum event_from {
 	FROM_RING, FROM_TIMER, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_TICKS, FROM_PROCESS, FROM_OUTPUT, FROM_WINDOW,
-		FROM_INPUT,
+	FROM_INPUT,
 };
 
 struct session {

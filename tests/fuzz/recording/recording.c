@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* recording.c - reads any text as a recording, and draws it. A line "--" separates two recordings, which
- * are compared. */
+ * are compared and added up. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "output/flame.h"
 #include "output/functions.h"
 #include "output/output.h"
+#include "output/recording_merge.h"
 #include "output/recording_read.h"
 #include "output/recording_write.h"
 #include "values/hidden.h"
@@ -62,6 +63,20 @@ static void draw(const struct picture *p)
 		count(p, i);
 }
 
+static void add_up(struct recording *a, struct recording *b)
+{
+	struct recording *list[] = {a, b};
+	const char *names[] = {"a", "b"};
+
+	for (int by_host = 0; by_host < 2; by_host++) {
+		struct picture p = {.recording = recording_merge(list, names, b ? 2 : 1, by_host)};
+
+		if (p.recording)
+			draw(&p);
+		recording_free((struct recording *)p.recording);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *cut = memmem(data, size, "\n--\n", 4);
@@ -71,6 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct recording *a = read_part(data, cut ? (size_t)(cut - data) : size);
 	struct recording *b = cut ? read_part(cut + 4, size - (size_t)(cut - data) - 4) : NULL;
 
+	if (a)
+		add_up(a, b);
 	if (a && b)
 		recording_pair(a, b);
 	p = (struct picture){.recording = a, .before = b};
