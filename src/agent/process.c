@@ -107,8 +107,11 @@ static void on_end(struct watch *w, uint32_t events)
 {
 	struct process *p = OWNER(w, end);
 
-	if (waitpid(p->pid, &p->status, WNOHANG) != p->pid)
+	if (!p->pid || waitpid(p->pid, &p->status, WNOHANG) != p->pid)
 		return;
+	watch_remove(p->loop, w); /* it stays readable */
+	closep(&w->fd);
+	w->fd = -1;
 	while (read_some(p, &p->out))
 		;
 	while (read_some(p, &p->err))
