@@ -53,9 +53,10 @@ class Hosts:
 
 
 def attached(pid):
-    """Whether the far strata has attached its probes: it has perf events."""
+    """Whether the far strata has opened its probes."""
     try:
-        return any('perf_event' in os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd'))
+        files = [os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd')]
+        return any('bpf_link' in name or 'perf_event' in name for name in files)
     except OSError:
         return False
 
@@ -90,7 +91,7 @@ def test_failing(cases, hosts):
 
 def start(hosts, names):
     process = subprocess.Popen(hosts.words(names, '-e', ENDLESS), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(lambda: all(attached(hosts.pid(name)) for name in names.split(',')))
+    until(lambda: all(attached(hosts.pid(name)) for name in names.split(',')), 15)
     return process
 
 
