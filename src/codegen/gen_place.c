@@ -125,7 +125,8 @@ bool gen_place_id(struct gen *g, bool func, struct ir **ret)
  * its own. */
 struct ir *gen_skip(struct gen *g)
 {
-	static const uint32_t endbr64 = 0xfa1e0ff3;
+	/* Without the first byte, which may be the breakpoint of another tracer. */
+	static const uint32_t endbr64 = 0xfa1e0f00, rest = 0xffffff00;
 	struct ir *slot, *ip;
 	uint8_t most = 0;
 	bool differ = false;
@@ -143,6 +144,7 @@ struct ir *gen_skip(struct gen *g)
 	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
 	gen_call(g, BPF_FUNC_probe_read_user, 3, slot, ir_int(g->ir, 4),
 		ir_binary(g->ir, IR_SUB, ip, ir_int(g->ir, most)));
-	return ir_select(g->ir, ir_compare(g->ir, IR_EQ, ir_load(g->ir, slot, 0, 4, false), ir_int(g->ir, endbr64)),
+	slot = ir_binary(g->ir, IR_AND, ir_load(g->ir, slot, 0, 4, false), ir_int(g->ir, rest));
+	return ir_select(g->ir, ir_compare(g->ir, IR_EQ, slot, ir_int(g->ir, endbr64)),
 		ir_int(g->ir, most), ir_int(g->ir, 0));
 }

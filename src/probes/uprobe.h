@@ -47,9 +47,9 @@ bool uprobe_is_cpp(struct arena *a, const char *pattern, const char *symbol, con
  * Returns false if it is unknown. */
 bool uprobe_instruction(struct elf *e, struct pclntab *go, uint64_t vaddr, uint64_t *ret);
 
-/* Returns the size of the endbr64 at the start of a function if the instruction behind it is the better one to probe,
- * else 0. An event at an instruction that the kernel does not emulate (endbr64) costs a second trap, to step over
- * it: six to nine times as much as an event at a push. */
+/* Returns the size of the endbr64 at the start of a function if the instruction after it is better to probe, else 0.
+ * An event at an instruction that the kernel does not emulate (endbr64) costs a second trap, to step over it: four to
+ * nine times as much as an event at a push. */
 unsigned uprobe_skip(struct elf *e, uint64_t vaddr);
 
 /* uprobe_ifunc.c */
