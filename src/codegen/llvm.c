@@ -87,10 +87,11 @@ static void on_bad_alloc(void *arg, const char *why, bool diagnoses)
 	out_of_memory();
 }
 
-/* LLVM must not reorder blocks: the head of a loop must stay before its body, since Linux 6.1 refuses a
- * loop whose body falls through into its head. Folding of branches removes "goto +0" at the end of blocks, each of
- * which the kernel removes by moving all code behind it; merging of equal ends of blocks would reorder. LLVM must not
- * reorder instructions either, since the time of the usual scheduler grows with the square of a block's length. */
+/* LLVM must not reorder blocks: the head of a loop must stay before its body, since Linux 6.1 refuses a loop whose
+ * body falls through into its head (the loops of tests/kernel run there). Folding of branches removes "goto +0" at the
+ * end of blocks, each of which the kernel removes by moving all code after it; merging of equal ends of blocks would
+ * reorder. LLVM must not reorder instructions either, since the time of the usual scheduler grows with the square of a
+ * block's length. */
 static void init_library(void)
 {
 	static const char *const options[] = { "strata", "-disable-block-placement", "-enable-tail-merge=0",

@@ -125,8 +125,10 @@ void session_find_lost(struct session *s)
 	if (!s->opt.settings->find_lost || !kept || !lost || kept->per_cpu || kept->taken || lost->taken ||
 		!begins_with_ints(kept->key, 2) || !begins_with_ints(kept->value, 1) || !type_eq(kept->key, lost->key))
 		return;
-	if (map_read(&s->show, shared_fd(&s->shared, kept->bpf_name), kept, &wanted, &c) < 0)
+	if (map_read(&s->show, shared_fd(&s->shared, kept->bpf_name), kept, &wanted, &c) < 0) {
+		map_content_done(&c);
 		return;
+	}
 	blocks = calloc(c.n + 1, sizeof(*blocks));
 	if (!blocks)
 		out_of_memory();

@@ -40,8 +40,10 @@ static void print(struct session *s, const struct image_map *const *maps, size_t
 	for (size_t i = 0; i < n; i++) {
 		struct map_wanted wanted = {};
 
-		if (map_read(&s->show, shared_fd(&s->shared, maps[i]->bpf_name), maps[i], &wanted, &contents[i]) < 0)
+		if (map_read(&s->show, shared_fd(&s->shared, maps[i]->bpf_name), maps[i], &wanted, &contents[i]) < 0) {
+			map_content_done(&contents[i]);
 			contents[i] = (struct map_content){.map = maps[i]};
+		}
 		rows += contents[i].n;
 	}
 	s->show.skips_idle = skips_idle;

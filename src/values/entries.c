@@ -158,10 +158,10 @@ struct elements {
 	void *arg;
 };
 
-enum { BATCH = 1 << 20 }; /* bytes of keys and values that one call of the kernel returns; at least one element */
+enum { BATCH = 1 << 20 }; /* bytes of keys and values that one call of the kernel returns, or one element */
 
-/* Reads many elements in each call. Linux reads hash maps so since 5.6, a bucket at a time: an element that is removed
- * meanwhile does not lead back to the start. Returns -ENOTSUP for another kind of map, without a call of f. */
+/* Reads many elements in each call. Linux does this for hash maps since 5.6, a bucket at a time: an element that is
+ * removed meanwhile does not lead back to the start. Returns -ENOTSUP for another kind of map, without a call of f. */
 static int each_by_batches(const struct elements *e, size_t value_size)
 {
 	size_t key_size = e->map->key_size, most = BATCH / (key_size + value_size);

@@ -22,7 +22,8 @@ struct map_entry {
 	struct map_alike *alike; /* NULL: no other key */
 };
 
-/* A map's content: equal entries are merged; the order is bpftrace's: ascending by value, then by key. */
+/* A map's content: equal entries are merged; the order is ascending by value, then by key. It is bpftrace's
+ * for integers, count() and sum(); bpftrace does not sort other values. */
 struct map_content {
 	const struct image_map *map;
 	struct map_entry *list; /* owned; keys and values are in the arena */
