@@ -112,6 +112,14 @@ static void add_remote_script(const struct options *o, struct str *out)
 	}
 }
 
+static void add_remote_option(const char *name, const char *value, struct str *out)
+{
+	if (!value)
+		return;
+	remote_word(name, out);
+	remote_word(value, out);
+}
+
 static void add_remote_command(const struct options *o, struct str *out)
 {
 	static const char *const words[] = {"strata", "-q", "-f", "recording", "--until-eof"};
@@ -120,10 +128,11 @@ static void add_remote_command(const struct options *o, struct str *out)
 		remote_word(words[i], out);
 	if (o->unsafe)
 		remote_word("--unsafe", out);
-	if (o->duration > 0) {
-		remote_word("--duration", out);
-		remote_word(arena_printf(o->compile.arena, "%.3f", o->duration), out);
-	}
+	if (o->duration > 0)
+		add_remote_option("--duration", arena_printf(o->compile.arena, "%.3f", o->duration), out);
+	add_remote_option("--container", o->container, out);
+	add_remote_option("--cgroup", o->cgroup, out);
+	add_remote_option("--user", o->user_text, out);
 	add_remote_script(o, out);
 }
 

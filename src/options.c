@@ -139,31 +139,35 @@ static bool set_pid(struct options *o, const struct option_row *row, const char 
 	}
 }
 
-static bool set_cgroup(struct options *o, const struct option_row *row, const char *text)
+static bool find_cgroup(const struct options *o)
 {
 	uint64_t id;
-	int level, r = target_cgroup_find(o->traced.target, text, &id, &level);
+	int level, r = target_cgroup_find(o->traced.target, o->cgroup, &id, &level);
 
-	o->cgroup = text;
 	if (!r)
 		return true;
-	log_error(r == -ENOTTY ? "%s is not a directory of a cgroup (v2)" : "there is no cgroup (v2) %s", text);
+	log_error(r == -ENOTTY ? "%s is not a directory of a cgroup (v2)" : "there is no cgroup (v2) %s", o->cgroup);
 	log_hint("--cgroup takes its directory, or the path in /proc/PID/cgroup after 0::");
 	return false;
 }
 
-/* Takes a name or an id. */
-static bool set_user(struct options *o, const struct option_row *row, const char *text)
+/* The option takes a name or an id. */
+static bool find_user(struct options *o)
 {
-	const struct passwd *pw = getpwnam(text);
+	const struct passwd *pw = getpwnam(o->user_text);
 	char *end;
-	unsigned long id = strtoul(text, &end, 10);
+	unsigned long id = strtoul(o->user_text, &end, 10);
 
-	if (!pw && (*end || end == text || id > UINT32_MAX))
-		return usage("there is no user", text);
-	o->by_user = true;
+	if (!pw && (*end || end == o->user_text || id > UINT32_MAX))
+		return usage("there is no user", o->user_text);
 	o->user = pw ? pw->pw_uid : (unsigned)id;
 	return true;
+}
+
+/* Cgroups and users of this machine. With --host, each host finds its own. */
+static bool find_filters(struct options *o)
+{
+	return o->hosts || ((!o->cgroup || find_cgroup(o)) && (!o->user_text || find_user(o)));
 }
 
 static bool set_top(struct options *o, const struct option_row *row, const char *text)
@@ -354,8 +358,8 @@ static const struct option_row rows[] = {
 		FLAG(children)},
 	{"container", OPT_CONTAINER, "NAME", "trace only containers with this name or ID, also those that start later",
 		TEXT(container)},
-	{"cgroup", OPT_CGROUP, "PATH", "trace only processes in this cgroup (v2) and below", set_cgroup},
-	{"user", OPT_USER, "NAME", "trace only processes of this user", set_user},
+	{"cgroup", OPT_CGROUP, "PATH", "trace only processes in this cgroup (v2) and below", TEXT(cgroup)},
+	{"user", OPT_USER, "NAME", "trace only processes of this user", TEXT(user_text)},
 	{"list", 'l', NULL, "list the probes of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
 		FLAG(list)},
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},
@@ -571,7 +575,7 @@ bool options_read(struct options *o, int argc, char **argv)
 		return usage("-c and -p cannot be used together", NULL);
 	if ((o->core_exe || o->sysroot) && !o->core)
 		return usage("--exe and --sysroot need a core file: strata dump CORE", NULL);
-	return true;
+	return find_filters(o);
 }
 
 void options_complete(const char *text, FILE *out)

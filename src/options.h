@@ -29,8 +29,8 @@ struct options {
 	const struct tool *tool; /* the tool that `file` names, or NULL */
 	bool helps;  /* NAME --help */
 	const char *container, *cgroup; /* --container, --cgroup */
-	bool by_user;  /* --user */
-	unsigned user; /* its id */
+	const char *user_text; /* --user */
+	unsigned user; /* its id; not set with --host */
 	const char *core, *core_exe, *sysroot; /* of --unwind CORE */
 	enum script_mode mode;
 	bool idle;     /* --idle */

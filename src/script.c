@@ -72,7 +72,7 @@ struct request script_request(struct options *o)
 			.child = o->traced.child.pid,
 			.container = o->container,
 			.cgroup = o->cgroup,
-			.by_user = o->by_user,
+			.by_user = o->user_text,
 			.user = o->user,
 			.unsafe = o->unsafe,
 			.mode = o->mode,

@@ -118,14 +118,20 @@ static void on_line(void *arg, struct process *p, const char *line, size_t n)
 	str_addc(&h->text, '\n');
 }
 
-/* Returns the last line of what it said. */
+/* Returns the last line of what it said, without the hints that follow. */
 static const char *last_words(struct process *p)
 {
-	char *text = p->said.data, *line;
+	char *text = p->said.data, *line = NULL;
 
-	while (p->said.len && text[p->said.len - 1] == '\n')
-		text[--p->said.len] = '\0';
-	line = p->said.len ? strrchr(text, '\n') : NULL;
+	while (p->said.len) {
+		while (p->said.len && text[p->said.len - 1] == '\n')
+			text[--p->said.len] = '\0';
+		line = strrchr(text, '\n');
+		if (!line || strncmp(line + 1, "hint: ", 6) != 0)
+			break;
+		*line = '\0';
+		p->said.len = (size_t)(line - text);
+	}
 	return line ? line + 1 : p->said.len ? text : "no reason was given";
 }
 

@@ -4,6 +4,7 @@
 nothing is left running. The hosts are shells of this machine, by --ssh."""
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ STRATA = os.path.realpath(sys.argv[1])
 SSH = '''#!/bin/sh
 # HOST COMMAND
 export PATH=%s:$PATH HOST_NAME=$1
+[ "$1" = echo ] && { echo "$2" >%s/words; exit 1; }
 [ "$1" = away ] && { echo "ssh: connect to host away port 22: Connection refused" >&2; exit 255; }
 [ "$1" = old ] && { echo "sh: strata: not found" >&2; exit 127; }
 [ "$1" = noise ] && { echo "welcome to the machine"; exit 0; }
@@ -26,6 +28,7 @@ exec sh -c "$2"
 # Each host adds 1..20 to its sums.
 SCRIPT = '''begin { @i = 0; @low = min(100); } interval:ms:20 / @i < 20 / { @i++; @sum = sum((uint64)@i); @n[str($1)] = count();
     @low = min(@i); @avg = avg(10); if (@i == 20) { printf("it's %s\\n", str($1)); exit(); } }'''
+CALLS = 'tracepoint:raw_syscalls:sys_enter { @calls = count(); }'
 ENDLESS = 'interval:ms:20 { @ticks = count(); @s[kstack] = count(); }'
 
 
@@ -34,7 +37,7 @@ class Hosts:
         self.home = home
         (home / 'strata').symlink_to(STRATA)
         self.ssh = home / 'ssh'
-        self.ssh.write_text(SSH % (home, home))
+        self.ssh.write_text(SSH % (home, home, home))
         self.ssh.chmod(0o755)
 
     def words(self, hosts, *args):
@@ -73,6 +76,20 @@ def test_sum(cases, hosts):
     cases.check('@sum[a]: 210' in done.stdout and '@n[b, x]: 20' in done.stdout, '--by host', done.stdout)
     done = hosts.run('a,b', '-d', '1', '-o', hosts.home / 'cpu.svg', 'cpu', '--hz', '199')
     cases.check(done.returncode == 0 and '<svg' in (hosts.home / 'cpu.svg').read_text(), 'a picture, of a tool', done)
+
+
+def test_filters(cases, hosts):
+    """Users and cgroups are those of the hosts, as containers are."""
+    options = ['--container', "it's web", '--cgroup', '/not/here', '--user', 'no user']
+    done = hosts.run('echo', *options, '-e', SCRIPT)
+    words = shlex.split((hosts.home / 'words').read_text()) if (hosts.home / 'words').exists() else []
+    pairs = list(zip(words, words[1:]))
+    cases.check(all(pair in pairs for pair in zip(options[::2], options[1::2])), 'the hosts get the filters as given', words, done)
+    for user, want in ('0', True), ('65533', False):
+        done = hosts.run('u,v', '--user', user, '-d', '1', '-e', CALLS)
+        cases.check(done.returncode == 0 and ('@calls' in done.stdout) == want, f'--user {user} filters', done)
+    done = hosts.run('u', '--user', 'no user', '-e', CALLS)
+    cases.check(done.returncode == 1 and 'u: ' in done.stderr and 'no user' in done.stderr, 'a host without the user says so', done)
 
 
 def test_failing(cases, hosts):
@@ -114,7 +131,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_sum, test_failing, test_ends):
+    for test in (test_sum, test_filters, test_failing, test_ends):
         with tempfile.TemporaryDirectory() as home:
             test(cases, Hosts(pathlib.Path(home)))
     return cases.done()
