@@ -19,6 +19,10 @@ struct type;
 /* Returns whether the condition depends on a has_frame(). */
 bool gate_is(const struct expr *condition);
 
+/* Returns whether a part of the condition that comes after a has_frame() changes something, such as a map: while the
+ * has_frame() is not decided, it is not known whether that part is evaluated. */
+bool gate_changes_late(const struct expr *condition);
+
 /* Called when a program begins: sets gen.gates, .holds, .unheld, and reserves memory. */
 void gate_plan(struct gen *g);
 /* Called where the body of the program begins. */
@@ -37,8 +41,8 @@ struct ir *gen_levels(struct gen *g);
  * (the word before it is 1 if the stack was walked, the word after it what is known of the stack), or 0. */
 uint32_t gate_walk_at(const struct gen *g, const struct type *stack);
 
-/* In gen_hold.c: returns why effects of the statements cannot wait, or NULL if they can. */
-const char *gate_cannot_hold(struct gen *g, struct stmt *body);
+/* In gen_hold.c: returns why effects of the program cannot wait, or NULL if they can. */
+const char *gate_cannot_hold(struct gen *g);
 /* In gen_hold.c: @m[k] = agg() of a program that holds: a record if it depends on a condition. direct generates the
  * update itself. */
 void gate_hold_agg(struct gen *g, struct stmt *n, void (*direct)(struct gen *g, struct stmt *n));

@@ -33,6 +33,27 @@ bool gate_is(const struct expr *n)
 	return n->type && type_is_late(n->type);
 }
 
+static bool changes(struct expr *n, void *unused)
+{
+	const unsigned flags = BUILTIN_STMT | BUILTIN_RECORD | BUILTIN_CHANGES | BUILTIN_UNSAFE;
+
+	return n->kind == EXPR_BLOCK || (n->kind == EXPR_UNOP && n->op.op >= OP_PREINC) ||
+		(n->kind == EXPR_CALL && (n->call.builtin == &builtin_c_call || n->call.builtin->flags & flags));
+}
+
+/* Returns whether the right side of an && or || may only be evaluated once the left side is decided. */
+static bool waits(const struct expr *n)
+{
+	return n->kind == EXPR_BINOP && gate_is(n->op.left) && expr_any(n->op.right, changes, NULL);
+}
+
+bool gate_changes_late(const struct expr *n)
+{
+	if (!joins(n))
+		return false;
+	return waits(n) || gate_changes_late(n->op.left) || (n->kind == EXPR_BINOP && gate_changes_late(n->op.right));
+}
+
 /* ---- a program ---------------------------------------------------------- */
 
 static bool has_gates(struct stmt *first)
@@ -80,7 +101,7 @@ void gate_plan(struct gen *g)
 	if (!(predicate && gate_is(predicate)) && !(filter && gate_is(filter)) && !has_gates(g->probe->body))
 		return;
 	g->gates = g->img->gates = g->img->problems = true;
-	g->unheld = gate_cannot_hold(g, g->probe->body);
+	g->unheld = gate_cannot_hold(g);
 	g->holds = !g->unheld;
 	g->levels_at = gen_mem_take(g, 8);
 	if (!g->script->stack_lens && predicate)
@@ -110,6 +131,7 @@ struct gate {
 	uint32_t at;    /* the struct gate_record in scratch memory */
 	uint32_t id;    /* of its record */
 	unsigned level; /* of the effects that depend on it */
+	struct ir_block *maybe; /* where an event that is not decided continues */
 };
 
 static bool same_text(const char *a, const char *b)
@@ -197,11 +219,13 @@ static struct ir *variable(struct gen *g, struct gate *gate, struct expr *n)
 	return ir_select(g->ir, ir_compare(g->ir, IR_NE, unknown, ir_int(g->ir, 0)), ir_int(g->ir, columns[k]), known);
 }
 
-/* Returns the truth table of a condition. What follows && and || is not evaluated if the left side decides. */
+/* Returns the truth table of a condition. What follows && and || is not evaluated if the left side decides. If it
+ * changes something, it waits for the left side: an event without a verdict continues at maybe. */
 static struct ir *table_of(struct gen *g, struct gate *gate, struct expr *n)
 {
-	struct ir_block *second, *end, *from_left, *from_right;
+	struct ir_block *second, *end, *from_left, *from_right, *decided;
 	struct ir *left, *right, *decides;
+	bool is_and;
 
 	if (!gate_is(n))
 		return ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), gen_truth(g, n));
@@ -210,14 +234,21 @@ static struct ir *table_of(struct gen *g, struct gate *gate, struct expr *n)
 	left = table_of(g, gate, n->op.left);
 	if (n->kind == EXPR_UNOP)
 		return ir_binary(g->ir, IR_XOR, left, ir_int(g->ir, UINT64_MAX));
+	is_and = n->op.op == OP_LAND;
 	second = ir_block(g->ir, "second");
 	end = ir_block(g->ir, "table");
-	decides = ir_int(g->ir, n->op.op == OP_LAND ? 0 : UINT64_MAX);
+	decides = ir_int(g->ir, is_and ? 0 : UINT64_MAX);
 	from_left = ir_here(g->ir);
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, left, decides), end, second);
 	ir_at(g->ir, second);
+	if (waits(n)) {
+		decided = ir_block(g->ir, "decided");
+		ir_branch(g->ir, ir_compare(g->ir, IR_EQ, left, ir_int(g->ir, is_and ? UINT64_MAX : 0)), decided,
+			gate->maybe);
+		ir_at(g->ir, decided);
+	}
 	right = table_of(g, gate, n->op.right);
-	right = ir_binary(g->ir, n->op.op == OP_LAND ? IR_AND : IR_OR, left, right);
+	right = ir_binary(g->ir, is_and ? IR_AND : IR_OR, left, right);
 	from_right = ir_here(g->ir);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, end);
@@ -263,15 +294,15 @@ static void send(struct gen *g, const struct gate *gate, unsigned level, struct 
 	ir_jump(g->ir, lost);
 }
 
-/* Counts the event, and lets userspace decide about its stacks, for the next event. */
-static void count_undecided(struct gen *g, const struct gate *gate, struct ir *table, struct ir_block *out)
+/* Counts the event, and lets userspace decide about its stacks, for the next event. The table is not needed. */
+static void count_undecided(struct gen *g, const struct gate *gate, struct ir_block *out)
 {
 	static const char *const params[] = {"int"};
 	struct ir *count = ir_int(g->ir, image_record_id(g->img->number, gate->image->undecided));
 	struct ir_block *sent = ir_block(g->ir, "asked");
 
 	gen_library(g, "count_problem", params, NULL, &count, 1);
-	send(g, gate, GATE_ASKS, table, sent, out);
+	send(g, gate, GATE_ASKS, ir_int(g->ir, 0), sent, out);
 	ir_at(g->ir, sent);
 	ir_jump(g->ir, out);
 }
@@ -292,13 +323,16 @@ static void hold(struct gen *g, const struct gate *gate, struct ir *table, struc
 	set_levels(g, IR_OR, 1ULL << gate->level);
 }
 
-/* Generates a condition: continues at yes or no, or, if it is not decided, at maybe. */
+/* Generates a condition: continues at yes or no, or, if it is not decided, at maybe. Returns the table, for events
+ * that are held. */
 static struct ir *decide(struct gen *g, struct gate *gate, struct expr *condition, struct ir_block *yes,
 	struct ir_block *no, struct ir_block *maybe)
 {
 	struct ir_block *other = ir_block(g->ir, "not_yes");
-	struct ir *table = table_of(g, gate, condition);
+	struct ir *table;
 
+	gate->maybe = maybe;
+	table = table_of(g, gate, condition);
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, table, ir_int(g->ir, UINT64_MAX)), yes, other);
 	ir_at(g->ir, other);
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, table, ir_int(g->ir, 0)), no, maybe);
@@ -319,7 +353,7 @@ void gate_predicate(struct gen *g, struct expr *predicate)
 		g->level++;
 		ir_jump(g->ir, pass);
 	} else {
-		count_undecided(g, &gate, table, g->fn.leave);
+		count_undecided(g, &gate, g->fn.leave);
 	}
 	ir_at(g->ir, pass);
 }
@@ -356,7 +390,7 @@ void gate_if(struct gen *g, struct stmt *n)
 		hold(g, &gate, table, end);
 		ir_jump(g->ir, then);
 	} else {
-		count_undecided(g, &gate, table, end);
+		count_undecided(g, &gate, end);
 	}
 	g->level++;
 	ir_at(g->ir, then);
@@ -380,13 +414,12 @@ struct ir *gate_value(struct gen *g, struct expr *condition)
 	struct ir_block *yes = ir_block(g->ir, "yes"), *no = ir_block(g->ir, "no"), *maybe = ir_block(g->ir, "maybe");
 	struct ir_block *end = ir_block(g->ir, "truth");
 	struct gate gate;
-	struct ir *table;
 
 	if (!gate_is(condition))
 		return gen_truth(g, condition);
 	new_gate(g, &gate, condition);
-	table = decide(g, &gate, condition, yes, no, maybe);
-	count_undecided(g, &gate, table, no);
+	decide(g, &gate, condition, yes, no, maybe);
+	count_undecided(g, &gate, no);
 	ir_at(g->ir, yes);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, no);

@@ -117,6 +117,12 @@ static void check_assignment(struct scan *s, struct stmt *n)
 		because(s, "a program reads @%s", m->name);
 }
 
+static void check_condition(struct scan *s, const struct expr *condition)
+{
+	if (gate_changes_late(condition))
+		because(s, "its condition changes something%s", "");
+}
+
 static void scan_stmts(struct scan *s, struct stmt *first);
 
 static void scan_if(struct scan *s, struct stmt *n)
@@ -124,6 +130,7 @@ static void scan_if(struct scan *s, struct stmt *n)
 	struct scan in = *s;
 	bool is_gate = gate_is(n->cond.test);
 
+	check_condition(&in, n->cond.test);
 	in.level += is_gate;
 	if (is_gate)
 		in.inner = n->span;
@@ -172,13 +179,15 @@ static void scan_stmts(struct scan *s, struct stmt *first)
 		scan_stmt(s, n);
 }
 
-const char *gate_cannot_hold(struct gen *g, struct stmt *body)
+const char *gate_cannot_hold(struct gen *g)
 {
 	struct scan s = {.g = g, .inner = g->probe->span};
 
 	if (g->opt->no_loops)
 		because(&s, "the kernel is too old%s", "");
-	scan_stmts(&s, body);
+	if (g->predicate)
+		check_condition(&s, g->predicate);
+	scan_stmts(&s, g->probe->body);
 	return s.why;
 }
 

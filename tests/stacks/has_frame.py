@@ -156,6 +156,25 @@ def test_counted(cases, program):
         cases.check(re.search(r'not decided: at .*has_frame\(ustack, "shop::cart::add"\)', seen), '..the place', seen)
 
 
+def test_changes(cases, program):
+    """What changes something and follows a has_frame() is evaluated only for events that are decided so."""
+    add = 'has_frame(ustack, "shop::cart::add")'
+    for condition in f'{add} && @n++ < 3', f'!(!{add} || @n++ >= 3)', f'{add} && ({{ @n++; @n }}) <= 3':
+        for script in f'/{condition}/ {{ @yes = count(); }}', f'{{ if ({condition}) {{ @yes = count(); }} }}':
+            seen = strata('-c', program, '-e', f'uprobe:{program}:leaf_of_has {script}')
+            own, n = own_counts(seen)[0], number(seen, 'n')
+            cases.check(n <= own <= n + undecided(seen) <= CALLS, f'{script}: ..', seen)
+            cases.check(number(seen, 'yes') == min(n, 3), '..its value decides', seen)
+    seen = strata('-c', program, '-e', f'''begin {{ @left[1] = 1; }}
+        uprobe:{program}:leaf_of_has /!has_frame(ustack, "outer") && delete(@left, 1)/ {{ @yes = count(); }}''')
+    cases.check('@left[1]: 1' in seen and number(seen, 'yes') == 0 and '[its condition changes something]' in seen,
+                'delete() after a false has_frame()', seen)
+    seen = strata('-c', program, '-e', f'''uprobe:{program}:leaf_of_has {{
+        let $i = 0; if ({add} && $i++ == 0) {{ @yes = count(); }} @i = sum($i); }}''')
+    cases.check(number(seen, 'i') == number(seen, 'yes') <= own_counts(seen)[0] <= number(seen, 'i') + undecided(seen),
+                'a variable that a condition changes', seen)
+
+
 FLOOD_SCRIPT = '''uprobe:libc:getppid /comm == "python3" && has_frame(ustack, "wanted")/ { @yes = count(); }
     uprobe:libc:getppid /comm == "python3" && !has_frame(pystack, "has_flood.wanted", "*has_flood.py")/ { @no = count(); }
     uprobe:libc:getppid /comm == "python3"/ { if (has_frame(ustack, "f5")) { @five = count(); } else { @rest = count(); } }
@@ -231,6 +250,7 @@ def main():
         test_joined(cases, program)
         test_printed(cases, program)
         test_counted(cases, program)
+        test_changes(cases, program)
         test_messages(cases, program)
         test_flood(cases, flood)
         test_stopped(cases, flood)
