@@ -2,6 +2,7 @@
 /* gen_gate.c - conditions with has_frame(). See gate.h. */
 #include "gate.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -318,6 +319,7 @@ static void hold(struct gen *g, const struct gate *gate, struct ir *table, struc
 {
 	struct ir_block *held = ir_block(g->ir, "held");
 
+	assert(gate->level < GATE_LEVELS);
 	send(g, gate, gate->level, table, held, lost);
 	ir_at(g->ir, held);
 	set_levels(g, IR_OR, 1ULL << gate->level);

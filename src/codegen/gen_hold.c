@@ -64,7 +64,8 @@ static bool is_read(const struct gen *g, const struct map *m)
 
 struct scan {
 	struct gen *g;
-	unsigned level;    /* of the condition around the statements */
+	unsigned level;    /* number of conditions around the statements, without the predicate */
+	bool predicate;    /* the predicate is such a condition, too */
 	struct span inner; /* the condition's statement; the whole probe at level 0 */
 	const char *why;
 };
@@ -134,7 +135,7 @@ static void scan_if(struct scan *s, struct stmt *n)
 	in.level += is_gate;
 	if (is_gate)
 		in.inner = n->span;
-	if (in.level > GATE_LEVELS)
+	if (in.level + in.predicate > GATE_LEVELS)
 		because(&in, "it is nested too deeply%s", "");
 	scan_stmts(&in, n->cond.then);
 	scan_stmts(&in, n->cond.els);
@@ -185,8 +186,10 @@ const char *gate_cannot_hold(struct gen *g)
 
 	if (g->opt->no_loops)
 		because(&s, "the kernel is too old%s", "");
-	if (g->predicate)
+	if (g->predicate) {
+		s.predicate = gate_is(g->predicate);
 		check_condition(&s, g->predicate);
+	}
 	scan_stmts(&s, g->probe->body);
 	return s.why;
 }

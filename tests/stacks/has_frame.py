@@ -175,6 +175,17 @@ def test_changes(cases, program):
                 'a variable that a condition changes', seen)
 
 
+def test_nested(cases, program):
+    """A predicate and ifs: eight can wait, of more the events are counted."""
+    for ifs in 7, 8, 9:
+        nested = ''.join(f'if (has_frame(ustack, "{name}")) {{ ' for name in (['outer', 'main', '*er'] * 3)[:ifs])
+        seen = strata('-c', program, '-e', f'''uprobe:{program}:leaf_of_has /has_frame(ustack, "shop::*")/ {{
+            {nested} @yes = count(); {"}" * ifs} }}''')
+        cases.check(number(seen, 'yes') + undecided(seen) == CALLS and (undecided(seen) == 0) == (ifs == 7),
+                    f'a predicate and {ifs} ifs', seen)
+        cases.check(('nested too deeply' in seen) == (ifs > 7), '..the reason', seen)
+
+
 FLOOD_SCRIPT = '''uprobe:libc:getppid /comm == "python3" && has_frame(ustack, "wanted")/ { @yes = count(); }
     uprobe:libc:getppid /comm == "python3" && !has_frame(pystack, "has_flood.wanted", "*has_flood.py")/ { @no = count(); }
     uprobe:libc:getppid /comm == "python3"/ { if (has_frame(ustack, "f5")) { @five = count(); } else { @rest = count(); } }
@@ -251,6 +262,7 @@ def main():
         test_printed(cases, program)
         test_counted(cases, program)
         test_changes(cases, program)
+        test_nested(cases, program)
         test_messages(cases, program)
         test_flood(cases, flood)
         test_stopped(cases, flood)
