@@ -154,6 +154,9 @@ def test_counted(cases, program):
                     f'{body}: matched, not matched and not decided are all', seen)
         cases.check(number(seen, 'yes') <= own[0] and number(seen, 'no') <= CALLS - own[0], '..and none is wrong', seen)
         cases.check(re.search(r'not decided: at .*has_frame\(ustack, "shop::cart::add"\)', seen), '..the place', seen)
+    seen = strata('-c', program, '-e',
+                  f'uprobe:{program}:leaf_of_has /has_frame(ustack, "nobody")/ {{ debugf("a false has_frame()"); }}')
+    cases.check(undecided(seen) > 0 and '[debugf() cannot wait]' in seen, 'debugf() writes in the kernel', seen)
 
 
 def test_changes(cases, program):

@@ -113,7 +113,7 @@ const struct builtin builtins_format[] = {
 		.name = "debugf",
 		.sig = "format ... -> none",
 		.help = "print formatted text to the kernel's trace_pipe; at most 3 values",
-		.flags = BUILTIN_STMT | BUILTIN_RECORD,
+		.flags = BUILTIN_STMT,
 		.check = check_debugf,
 		.gen = gen_debugf,
 	},
