@@ -57,14 +57,34 @@ bool gate_changes_late(const struct expr *n)
 
 /* ---- a program ---------------------------------------------------------- */
 
+static bool has_gates(struct stmt *first);
+
+/* Returns whether a block in the expressions has a condition. */
+static bool has_inner_gates(struct expr *first)
+{
+	bool has = false;
+
+	for (struct expr *n = first; n && !has; n = n->next) {
+		struct expr *operands[EXPR_OPERANDS_MAX];
+
+		has = n->kind == EXPR_BLOCK && has_gates(n->block.stmts);
+		for (unsigned i = 0, most = expr_operands(n, operands); i < most && !has; i++)
+			has = has_inner_gates(operands[i]);
+	}
+	return has;
+}
+
 static bool has_gates(struct stmt *first)
 {
 	bool has = false;
 
 	for (struct stmt *n = first; n && !has; n = n->next) {
+		struct expr **exprs[STMT_EXPRS_MAX];
 		struct stmt **parts[STMT_STMTS_MAX];
 
 		has = n->kind == STMT_IF && gate_is(n->cond.test);
+		for (unsigned i = 0, most = stmt_exprs(n, exprs); i < most && !has; i++)
+			has = has_inner_gates(*exprs[i]);
 		for (unsigned i = 0, most = stmt_stmts(n, parts); i < most && !has; i++)
 			has = has_gates(*parts[i]);
 	}
@@ -98,11 +118,13 @@ void gate_plan(struct gen *g)
 	struct expr *predicate = g->predicate, *filter = g->opt->all_processes ? g->probe->filter : NULL;
 
 	g->gates = g->holds = false;
+	g->unheld = NULL;
 	g->nwalked = g->level = 0;
-	if (!(predicate && gate_is(predicate)) && !(filter && gate_is(filter)) && !has_gates(g->probe->body))
+	if (!(predicate && gate_is(predicate)) && !(filter && gate_is(filter)) && !has_inner_gates(predicate) &&
+		!has_gates(g->probe->body))
 		return;
 	g->gates = g->img->gates = g->img->problems = true;
-	g->unheld = gate_cannot_hold(g);
+	g->unheld = has_inner_gates(predicate) ? "the predicate has statements" : gate_cannot_hold(g);
 	g->holds = !g->unheld;
 	g->levels_at = gen_mem_take(g, 8);
 	if (!g->script->stack_lens && predicate)

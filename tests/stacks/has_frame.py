@@ -189,6 +189,15 @@ def test_nested(cases, program):
         cases.check(('nested too deeply' in seen) == (ifs > 7), '..the reason', seen)
 
 
+def test_macros(cases, program):
+    """Conditions in blocks that are values."""
+    macro = 'macro under() { let $r = 0; if (has_frame(ustack, "shop::cart::add")) { $r = 1; } $r } '
+    for script in '{ @[under()] = count(); }', '/under() == 1/ { @[1] = count(); }', '/({ under() })/ { @[({ under() })] = count(); }':
+        seen = strata('-c', program, '-e', f'{macro} uprobe:{program}:leaf_of_has {script}')
+        own, yes = own_counts(seen)[0], sum_of(seen, r'^@\[1\]: (\d+)')
+        cases.check(yes <= own <= yes + undecided(seen) and 'has statements' in seen, f'a macro decides: {script}', seen)
+
+
 FLOOD_SCRIPT = '''uprobe:libc:getppid /comm == "python3" && has_frame(ustack, "wanted")/ { @yes = count(); }
     uprobe:libc:getppid /comm == "python3" && !has_frame(pystack, "has_flood.wanted", "*has_flood.py")/ { @no = count(); }
     uprobe:libc:getppid /comm == "python3"/ { if (has_frame(ustack, "f5")) { @five = count(); } else { @rest = count(); } }
@@ -266,6 +275,7 @@ def main():
         test_counted(cases, program)
         test_changes(cases, program)
         test_nested(cases, program)
+        test_macros(cases, program)
         test_messages(cases, program)
         test_flood(cases, flood)
         test_stopped(cases, flood)
