@@ -299,34 +299,40 @@ static void new_gate(struct gen *g, struct gate *gate, const struct expr *condit
 	gate->image->undecided = counter;
 }
 
-/* Sends the condition. Continues at sent or, if the event is lost, at lost. */
-static void send(struct gen *g, const struct gate *gate, unsigned level, struct ir *table, struct ir_block *sent,
-	struct ir_block *lost)
+/* Sends the condition. The result is 0 if there was space for it. */
+static struct ir *output(struct gen *g, const struct gate *gate, unsigned level, struct ir *table)
 {
-	struct ir_block *full = ir_block(g->ir, "full");
-	struct ir *mem = gen_mem_at(g, gate->at), *result;
+	struct ir *mem = gen_mem_at(g, gate->at);
 
 	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)gate->id << 32 | RECORD_SCRIPT));
 	ir_store(g->ir, mem, offsetof(struct gate_record, table), 8, table);
 	ir_store(g->ir, mem, offsetof(struct gate_record, slot), 4, gen_slot(g));
 	ir_store(g->ir, mem, offsetof(struct gate_record, level), 4, ir_int(g->ir, level));
-	result = gen_output(g, mem, ir_int(g->ir, sizeof(struct gate_record)));
+	return gen_output(g, mem, ir_int(g->ir, sizeof(struct gate_record)));
+}
+
+/* Sends the condition. Continues at sent or, if the event is lost, at lost. */
+static void send(struct gen *g, const struct gate *gate, unsigned level, struct ir *table, struct ir_block *sent,
+	struct ir_block *lost)
+{
+	struct ir_block *full = ir_block(g->ir, "full");
+	struct ir *result = output(g, gate, level, table);
+
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), sent, full);
 	ir_at(g->ir, full);
 	gen_lost_event(g, result);
 	ir_jump(g->ir, lost);
 }
 
-/* Counts the event, and lets userspace decide about its stacks, for the next event. The table is not needed. */
+/* Counts the event, and asks userspace about its stacks, for the next event. The table is not needed. A question for
+ * which there is no space is no lost event: a later event of the stack asks again. */
 static void count_undecided(struct gen *g, const struct gate *gate, struct ir_block *out)
 {
 	static const char *const params[] = {"int"};
 	struct ir *count = ir_int(g->ir, image_record_id(g->img->number, gate->image->undecided));
-	struct ir_block *sent = ir_block(g->ir, "asked");
 
 	gen_library(g, "count_problem", params, NULL, &count, 1);
-	send(g, gate, GATE_ASKS, ir_int(g->ir, 0), sent, out);
-	ir_at(g->ir, sent);
+	output(g, gate, GATE_ASKS, ir_int(g->ir, 0));
 	ir_jump(g->ir, out);
 }
 

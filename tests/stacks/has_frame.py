@@ -218,17 +218,30 @@ STOPPED_SCRIPT = '''uprobe:libc:getppid /comm == "python3"/ {
     @has[has_frame(ustack, "wanted")] = count(); }'''
 
 
-def test_stopped(cases, flood):
-    """strata sleeps while a program runs: the ring buffer is full, and the program unknown."""
-    n = 20000
-    with subprocess.Popen([STRATA, '-e', STOPPED_SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as tracer:
+def stopped(flood, n, script):
+    """Returns the program's own counts, and the output."""
+    with subprocess.Popen([STRATA, '-e', script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as tracer:
         begun = tracer.stdout.readline()
         tracer.send_signal(signal.SIGSTOP)
         own = json.loads(subprocess.run(['/usr/bin/python3', '-S', '-E', flood, str(n)], stdout=subprocess.PIPE,
                                         text=True).stdout)
         tracer.send_signal(signal.SIGCONT)
         tracer.send_signal(signal.SIGINT)
-        seen = begun + tracer.communicate(timeout=100)[0]
+        return own, begun + tracer.communicate(timeout=100)[0]
+
+
+def test_asked(cases, flood):
+    """The ring buffer is full of questions about stacks."""
+    n = 20000
+    own, seen = stopped(flood, n, '''config = { perf_rb_pages = 64 }
+        tracepoint:syscalls:sys_enter_getppid /comm == "python3" && !has_frame(kstack, "nothing*")/ { @n++; }''')
+    cases.check(number(seen, 'n') + undecided(seen) == n and 'Lost' not in seen, 'a question is no lost event', f'{own} {seen}')
+
+
+def test_stopped(cases, flood):
+    """strata sleeps while a program runs: the ring buffer is full, and the program unknown."""
+    n = 20000
+    own, seen = stopped(flood, n, STOPPED_SCRIPT)
     lost = sum_of(seen, r'Lost (\d+) events')
     missing = sum_of(seen, r'(\d+) events? had a stack with missing frames')
     yes, no = number(seen, 'yes'), number(seen, 'no')
@@ -279,6 +292,7 @@ def main():
         test_messages(cases, program)
         test_flood(cases, flood)
         test_stopped(cases, flood)
+        test_asked(cases, flood)
         test_tool(cases, flood)
     return cases.done()
 
