@@ -211,23 +211,28 @@ void problems_full(const struct shared *shared, const struct image *const *image
 		vec_done(&tallies[i].places);
 }
 
-/* Prints the summary, unless all of it was reported when it happened. */
-static void report(const struct tally *t, const struct kind *kind)
+/* Prints the summary, unless all of it was reported when it happened. Returns the sum of the counts. */
+static uint64_t report(const struct tally *t, const struct kind *kind)
 {
 	_cleanup_(str_done) struct str at = {};
 	uint64_t all = add_places(t, &at);
 
 	if (kind->one && all > (kind->always ? t->places.len : 0))
 		log_warn("%" PRIu64 " %s: %s%s", all, all == 1 ? kind->one : kind->many, str_text(&at), kind->hint);
+	return all;
 }
 
-void problems_report(const struct shared *shared, const struct image *const *images, size_t n)
+uint64_t problems_report(const struct shared *shared, const struct image *const *images, size_t n)
 {
 	struct tally tallies[PROBLEM_MAX] = {};
+	uint64_t undecided = 0;
 
 	fill(tallies, shared, images, n);
 	for (size_t k = 0; k < PROBLEM_MAX; k++) {
-		report(&tallies[k], &kinds[k]);
+		uint64_t all = report(&tallies[k], &kinds[k]);
+
+		undecided = k == PROBLEM_UNDECIDED ? all : undecided;
 		vec_done(&tallies[k].places);
 	}
+	return undecided;
 }

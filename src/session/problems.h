@@ -3,6 +3,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct image;
 struct image_record;
@@ -15,5 +16,5 @@ void problem_first(struct out *o, const struct shared *shared, const struct imag
 	bool reads);
 /* Appends the places of full maps, as "at x.bt:3:5 @a[1]". */
 void problems_full(const struct shared *shared, const struct image *const *images, size_t n, struct str *out);
-/* At the end, reports the counts, a line for each kind. */
-void problems_report(const struct shared *shared, const struct image *const *images, size_t n);
+/* At the end, reports the counts, a line for each kind. Returns the number of events that were not decided. */
+uint64_t problems_report(const struct shared *shared, const struct image *const *images, size_t n);

@@ -651,9 +651,12 @@ static void end_images(struct session *s)
 
 static void report_problems(struct session *s)
 {
-	problems_report(&s->shared, s->images.data, s->images.len);
+	uint64_t undecided = problems_report(&s->shared, s->images.data, s->images.len);
+
 	for (size_t i = 0; i < s->objects.len; i++)
 		holds_report(s->objects.data[i]->env.holds);
+	if (s->seen == s->begun && !undecided && wants_events(s))
+		silence_explain(&s->silence, s->target);
 }
 
 int session_finish(struct session *s)
@@ -671,8 +674,6 @@ int session_finish(struct session *s)
 	losses_report(&s->out, &s->shared, s->objects.data, s->objects.len);
 	if (!s->opt.quiet)
 		report_problems(s);
-	if (s->seen == s->begun && wants_events(s) && !s->opt.quiet)
-		silence_explain(&s->silence, s->target);
 	if (!s->opt.quiet) {
 		advice_show_idle(&s->advice);
 		advice_own_code(&s->advice);

@@ -157,6 +157,7 @@ def test_counted(cases, program):
     seen = strata('-c', program, '-e',
                   f'uprobe:{program}:leaf_of_has /has_frame(ustack, "nobody")/ {{ debugf("a false has_frame()"); }}')
     cases.check(undecided(seen) > 0 and '[debugf() cannot wait]' in seen, 'debugf() writes in the kernel', seen)
+    cases.check('no events' not in seen, '..events that were not decided are events', seen)
 
 
 def test_changes(cases, program):
