@@ -30,7 +30,7 @@ static __always_inline int verdict(__u64 id)
 	return e ? (e & VERDICT_BITS) | VERDICT_KNOWN : VERDICT_UNKNOWN;
 }
 
-/* Returns the patterns that match, as bits, | VERDICT_KNOWN; or VERDICT_UNKNOWN. The empty stack has no frame. */
+/* Returns the patterns that match, as bits, | VERDICT_PARTIAL, | VERDICT_KNOWN; or VERDICT_UNKNOWN. The empty stack has no frame. */
 __global int stack_verdict(__u64 id)
 {
 	if (!id)

@@ -12,13 +12,15 @@
  *     bits 16-63  the low 48 bits of k
  *     bit  15     bit 48 of k
  *     bit  14     1
- *     bits 0-13   1 << number of a pattern that matches */
+ *     bit  13     frames may be missing in the stack: other patterns may match, too
+ *     bits 0-12   1 << number of a pattern that matches */
 /* A cgroup has the key id | VERDICT_CGROUP, unlike stacks, whose ids have this bit clear. */
 #define VERDICT_CGROUP   (1ULL << 63)
 #define VERDICT_SLOTS    65536
-#define VERDICT_PATTERNS 14
+#define VERDICT_PATTERNS 13
+#define VERDICT_PARTIAL  (1ULL << VERDICT_PATTERNS)
 #define VERDICT_MIX      0x9e3779b97f4a7c15ULL
-#define VERDICT_KNOWN    (1ULL << VERDICT_PATTERNS)
+#define VERDICT_KNOWN    (VERDICT_PARTIAL << 1)
 #define VERDICT_SLOT(k)  ((__u32)((k) >> 48))
 #define VERDICT_TAG(k)   ((k) << 16 | ((k) >> 48 & 1) << 15 | VERDICT_KNOWN)
 #define VERDICT_BITS     (VERDICT_KNOWN - 1)

@@ -238,8 +238,9 @@ static struct ir *variable(struct gen *g, struct gate *gate, struct expr *n)
 	verdict = verdict_of(g, n, id);
 	known = ir_binary(g->ir, IR_AND, ir_binary(g->ir, IR_LSHR, verdict, ir_int(g->ir, pattern)), ir_int(g->ir, 1));
 	known = ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), known);
-	unknown = ir_binary(g->ir, IR_AND, verdict, ir_int(g->ir, VERDICT_UNKNOWN));
-	return ir_select(g->ir, ir_compare(g->ir, IR_NE, unknown, ir_int(g->ir, 0)), ir_int(g->ir, columns[k]), known);
+	unknown = ir_binary(g->ir, IR_AND, verdict, ir_int(g->ir, VERDICT_UNKNOWN | VERDICT_PARTIAL));
+	return ir_select(g->ir, ir_compare(g->ir, IR_NE, unknown, ir_int(g->ir, 0)),
+		ir_binary(g->ir, IR_OR, known, ir_int(g->ir, columns[k])), known);
 }
 
 /* Returns the truth table of a condition. What follows && and || is not evaluated if the left side decides. If it
@@ -299,12 +300,16 @@ static void new_gate(struct gen *g, struct gate *gate, const struct expr *condit
 	gate->image->undecided = counter;
 }
 
-/* Sends the condition. The result is 0 if there was space for it. */
+/* Sends the condition, which depends on the conditions around it. The result is 0 if there was space for it. */
 static struct ir *output(struct gen *g, const struct gate *gate, unsigned level, struct ir *table)
 {
-	struct ir *mem = gen_mem_at(g, gate->at);
+	struct ir *mem = gen_mem_at(g, gate->at), *others;
 
-	ir_store(g->ir, mem, 0, 8, ir_int(g->ir, (uint64_t)gate->id << 32 | RECORD_SCRIPT));
+	gen_record_head(g, mem, gate->id);
+	if (g->holds) {
+		others = ir_int(g->ir, ~(256u << gate->level)); /* see RECORD_LEVELS */
+		ir_store(g->ir, mem, 0, 4, ir_binary(g->ir, IR_AND, ir_load(g->ir, mem, 0, 4, false), others));
+	}
 	ir_store(g->ir, mem, offsetof(struct gate_record, table), 8, table);
 	ir_store(g->ir, mem, offsetof(struct gate_record, slot), 4, gen_slot(g));
 	ir_store(g->ir, mem, offsetof(struct gate_record, level), 4, ir_int(g->ir, level));

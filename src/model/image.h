@@ -130,7 +130,7 @@ struct image_gate {
 	uint32_t undecided;   /* the record that counts events that could not be decided */
 };
 
-enum { IMAGE_PATTERNS_MAX = 14 };
+enum { IMAGE_PATTERNS_MAX = 13 };
 
 /* Restores a whole record from one that was sent without the unused bytes of its texts. to has r->size
  * bytes; the bytes after a text's NUL are not changed. Returns false if the n bytes sent are not such a

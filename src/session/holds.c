@@ -4,7 +4,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,20 +25,17 @@
 
 enum { VERDICTS_MAX = 1 << 20, NAMES_MAX = 4096 };
 
-#define INCOMPLETE VERDICT_KNOWN /* frames may be missing in the stack */
-
 enum passes { PASSES_NO, PASSES_YES };
 
 struct holds {
 	const struct image *img;
 	int verdicts, problems, input; /* maps, owned by the object */
 	int *programs;                 /* by image_record.apply, owned by the object */
-	struct idmap known;            /* id of a stack -> patterns that match, | INCOMPLETE */
+	struct idmap known;            /* id of a stack -> patterns that match, | VERDICT_PARTIAL */
 	struct idmap cgroups;          /* the same for ids of cgroups */
 	size_t nknown;
 	uint64_t next;                 /* the way of the table in which the next verdict goes */
 	uint32_t matched;              /* patterns that have matched */
-	uint64_t nincomplete;          /* events whose stacks are not whole, and did not match */
 	uint8_t (*slots)[GATE_LEVELS]; /* by scratch slot and level: enum passes */
 	uint32_t nslots;
 	struct idmap seen;             /* names, by their addresses */
@@ -144,8 +140,7 @@ static bool is_incomplete(const struct frame_list *l)
 	return l->end != UNWIND_COMPLETE && l->end != UNWIND_NO_USER;
 }
 
-/* Finds the patterns that match, | INCOMPLETE. Returns false if the frames never came. The kernel does not get the
- * verdict about a stack with missing frames: its events are counted here. */
+/* Finds the patterns that match, | VERDICT_PARTIAL. Returns false if the frames never came. */
 static bool verdict(struct holds *h, const struct show *show, uint64_t id, uint64_t *ret_bits)
 {
 	static const struct type whole = {
@@ -162,7 +157,7 @@ static bool verdict(struct holds *h, const struct show *show, uint64_t id, uint6
 	if (!known) {
 		frames_get(show, &whole, id, &l);
 		if (l.end != UNWIND_LOST) {
-			remember(h, id, match(h, &l) | (is_incomplete(&l) ? INCOMPLETE : 0));
+			remember(h, id, match(h, &l) | (is_incomplete(&l) ? VERDICT_PARTIAL : 0));
 			known = idmap_find(&h->known, id);
 		}
 		frames_done(&l);
@@ -170,8 +165,7 @@ static bool verdict(struct holds *h, const struct show *show, uint64_t id, uint6
 	if (!known)
 		return false;
 	*ret_bits = *known;
-	if (!(*known & INCOMPLETE) || *known == (INCOMPLETE | ((1ull << h->img->npatterns) - 1)))
-		give(h, id, *known & VERDICT_BITS);
+	give(h, id, *known);
 	return true;
 }
 
@@ -265,7 +259,7 @@ void holds_decide(struct holds *h, const struct show *show, const struct image_r
 	const struct gate_record *g = (const struct gate_record *)data;
 	uint64_t possible = UINT64_MAX; /* the rows of the table that agree with what is known */
 	unsigned level = g->level & ~GATE_OPPOSITE;
-	bool yes, no, missing = false;
+	bool yes, no;
 
 	for (unsigned k = 0; k < r->gate->n && k < GATE_VARS; k++) {
 		uint64_t column = 0, bits;
@@ -274,20 +268,18 @@ void holds_decide(struct holds *h, const struct show *show, const struct image_r
 			column |= (uint64_t)(i >> k & 1) << i;
 		if (!is_known(h, show, h->img->patterns[r->gate->patterns[k]], g->ids[k], &bits))
 			continue;
-		possible &= bits >> r->gate->patterns[k] & 1 ? column : ~column;
-		missing |= bits & INCOMPLETE && !(bits >> r->gate->patterns[k] & 1);
+		if (bits >> r->gate->patterns[k] & 1)
+			possible &= column;
+		else if (!(bits & VERDICT_PARTIAL))
+			possible &= ~column;
 	}
 	yes = g->table & possible;
 	no = ~g->table & possible;
 	if (level >= GATE_LEVELS || g->slot >= h->nslots)
 		return;
 	h->slots[g->slot][level] = yes && !no ? PASSES_YES : PASSES_NO;
-	if (g->level & GATE_OPPOSITE)
-		return;
-	if (yes && no)
+	if (yes && no && !(g->level & GATE_OPPOSITE))
 		count_undecided(h, r->gate);
-	else
-		h->nincomplete += missing;
 }
 
 bool holds_pass(const struct holds *h, uint32_t kind)
@@ -323,9 +315,6 @@ void holds_apply(struct holds *h, const struct image_record *r, const uint8_t *d
 
 void holds_report(const struct holds *h)
 {
-	if (h && h->nincomplete)
-		log_warn("%" PRIu64 " event%s had a stack with missing frames, and has_frame() is false for %s",
-			h->nincomplete, h->nincomplete == 1 ? "" : "s", h->nincomplete == 1 ? "it" : "them");
 	for (unsigned i = 0; h && i < h->img->npatterns; i++) {
 		const char *func = h->img->patterns[i]->func, *near;
 

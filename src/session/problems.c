@@ -87,7 +87,7 @@ static const struct kind {
 	[PROBLEM_UNDECIDED] = { /* the summary has all */
 		.one = "event was not decided",
 		.many = "events were not decided",
-		.hint = ", because the frames of their stacks had no names yet: they are missing",
+		.hint = ", because frames of their stacks were missing or had no names yet: they are missing from the answer",
 	},
 	[PROBLEM_MISSING] = { /* the script requests this one, by -k */
 		.always = true,
