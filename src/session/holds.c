@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/owner.h"
 #include "base/vec.h"
+#include "bpf/walk/kstack.h"
 #include "bpf/walk/match.h"
 #include "model/image.h"
 #include "model/type.h"
@@ -132,11 +133,18 @@ static void remember(struct holds *h, uint64_t id, uint64_t bits)
 	h->nknown++;
 }
 
-/* Returns whether more frames may follow those in the list. A limit that the script gave is its end. */
-static bool is_incomplete(const struct frame_list *l)
+/* Returns whether more frames may follow. A limit that the script gave is the stack's end. The list may lack frames
+ * that are hidden, and has inlined ones. */
+static bool is_incomplete(const struct show *show, uint64_t id, const struct frame_list *l)
 {
+	const uint64_t *frames = NULL;
+	enum unwind_end end = UNWIND_COMPLETE;
+	ssize_t n = unwinders_stack(show->unwinders, id, &frames, &end);
+
+	if (n == KSTACK_MAX && frames[0] >> FRAME_LANG_SHIFT == FRAME_LANG_KERNEL)
+		return true;
 	if (l->end == UNWIND_LIMIT)
-		return l->len >= UNWIND_LIMIT_DEFAULT;
+		return n >= UNWIND_LIMIT_DEFAULT;
 	return l->end != UNWIND_COMPLETE && l->end != UNWIND_NO_USER;
 }
 
@@ -157,7 +165,7 @@ static bool verdict(struct holds *h, const struct show *show, uint64_t id, uint6
 	if (!known) {
 		frames_get(show, &whole, id, &l);
 		if (l.end != UNWIND_LOST) {
-			remember(h, id, match(h, &l) | (is_incomplete(&l) ? VERDICT_PARTIAL : 0));
+			remember(h, id, match(h, &l) | (is_incomplete(show, id, &l) ? VERDICT_PARTIAL : 0));
 			known = idmap_find(&h->known, id);
 		}
 		frames_done(&l);

@@ -238,6 +238,9 @@ def test_deep(cases, deep):
             if ({condition}) {{ @yes = count(); if ({begin}) {{ @inner = count(); }} }} else {{ @no = count(); }} }}''')
         yes, no = number(seen, 'yes'), number(seen, 'no')
         cases.check((yes, no, undecided(seen)) == (n if decided else 0, 0, n), f'missing frames: {condition}', seen)
+    seen = strata('--hide', 'python3*', '-c', f'/usr/bin/python3 -S -E {deep} {n}', '-e', f'''uprobe:libc:getppid
+        /comm == "python3" && !{begin}/ {{ @no = count(); }}''')
+    cases.check('@no' not in seen and undecided(seen) == n, '..with hidden frames', seen)
     # The last two stay undecided; the first is decided in the kernel, as it cannot wait. It ends the run.
     seen = strata('-c', f'/usr/bin/python3 -S -E {deep} 1000000', '-e', f'''interval:s:30 {{ exit(); }}
         uprobe:libc:getppid /comm == "python3" && {within}/ {{ @known++; exit(); }}
