@@ -289,6 +289,7 @@ static const struct type *compare_container(struct check *c, struct expr *n)
 		n->kind = EXPR_UNOP;
 		n->op.op = OP_NOT;
 		n->op.left = call;
+		n->op.right = NULL;
 	}
 	n->next = next;
 	return check_expr(c, n);
