@@ -211,9 +211,14 @@ static uint32_t key_bytes(const struct map *m)
 
 static struct image_record *new_apply(struct gen *g, struct stmt *n, uint32_t size)
 {
-	struct image_record *r = gen_record_new(g, "apply", n->span);
+	struct image_record *failed = gen_record_new(g, "problem", n->span), *r;
 	struct gen_apply *a = arena_new_obj(g->arena, struct gen_apply);
+	uint32_t number = (uint32_t)(failed - g->img->records);
 
+	failed->problem = PROBLEM_APPLY;
+	failed->size = sizeof(struct record);
+	r = gen_record_new(g, "apply", n->span);
+	r->failed = number;
 	*a = (struct gen_apply){n->assign.left->map.map, n->assign.right, n->span, g->applies};
 	g->applies = a;
 	r->apply = g->img->napplies++;

@@ -97,12 +97,13 @@ struct image_text {
 
 /* The problem that a record of the kind "problem" reports. */
 enum problem { PROBLEM_READ, PROBLEM_DIVISION, PROBLEM_INDEX, PROBLEM_FULL, PROBLEM_MISSING, PROBLEM_LENGTH,
-	PROBLEM_UNDECIDED, PROBLEM_MAX };
+	PROBLEM_UNDECIDED, PROBLEM_APPLY, PROBLEM_MAX };
 
 /* Returns whether a helper of the kernel failed; if not, the script itself made a mistake. */
 static inline bool problem_is_helper(enum problem p)
 {
-	return p != PROBLEM_DIVISION && p != PROBLEM_INDEX && p != PROBLEM_LENGTH && p != PROBLEM_UNDECIDED;
+	return p != PROBLEM_DIVISION && p != PROBLEM_INDEX && p != PROBLEM_LENGTH && p != PROBLEM_UNDECIDED &&
+		p != PROBLEM_APPLY;
 }
 
 struct image_record {
@@ -120,7 +121,8 @@ struct image_record {
 	unsigned ntexts;
 	struct span span;
 	const struct image_gate *gate; /* of "gate" */
-	uint32_t apply;       /* of "apply": number of the program */
+	uint32_t apply;       /* of "apply": number of the program.. */
+	uint32_t failed;      /* ..and the record that counts updates that failed */
 };
 
 /* A condition with has_frame(). */

@@ -252,9 +252,10 @@ static bool is_known(struct holds *h, const struct show *show, const struct fram
 
 /* ---- conditions ---------------------------------------------------------- */
 
-static void count_undecided(const struct holds *h, const struct image_gate *gate)
+/* Counts an event at the place of a record of the kind "problem". */
+static void count(const struct holds *h, uint32_t number)
 {
-	uint32_t key = image_record_id(h->img->number, gate->undecided);
+	uint32_t key = image_record_id(h->img->number, number);
 	uint64_t n = 0;
 
 	bpf_map_lookup_elem(h->problems, &key, &n);
@@ -287,7 +288,7 @@ void holds_decide(struct holds *h, const struct show *show, const struct image_r
 		return;
 	h->slots[g->slot][level] = yes && !no ? PASSES_YES : PASSES_NO;
 	if (yes && no && !(g->level & GATE_OPPOSITE))
-		count_undecided(h, r->gate);
+		count(h, r->gate->undecided);
 }
 
 bool holds_pass(const struct holds *h, uint32_t kind)
@@ -315,7 +316,7 @@ void holds_apply(struct holds *h, const struct image_record *r, const uint8_t *d
 	memcpy(input, data, r->size < h->img->apply_size ? r->size : h->img->apply_size);
 	if (bpf_map_update_elem(h->input, &zero, input, BPF_ANY) ||
 		bpf_prog_test_run_opts(h->programs[r->apply], &opts))
-		log_error("cannot make the update of a held event");
+		count(h, r->failed);
 	free(input);
 }
 

@@ -89,6 +89,11 @@ static const struct kind {
 		.many = "events were not decided",
 		.hint = ", because frames of their stacks were missing or had no names yet: they are missing from the answer",
 	},
+	[PROBLEM_APPLY] = { /* the summary has all */
+		.one = "update of a held event was lost",
+		.many = "updates of held events were lost",
+		.hint = ", because the kernel did not run their program: they are missing from the answer",
+	},
 	[PROBLEM_MISSING] = { /* the script requests this one, by -k */
 		.always = true,
 		.one = "element was missing",
@@ -121,7 +126,7 @@ void problem_first(struct out *o, const struct shared *shared, const struct imag
 	struct output_event e = {.kind = OUTPUT_PROBLEM, .problem = &p};
 	_cleanup_(str_done) struct str text = {};
 
-	if (!kinds[r->problem].first && r->problem == PROBLEM_UNDECIDED)
+	if (!kinds[r->problem].first && (r->problem == PROBLEM_UNDECIDED || r->problem == PROBLEM_APPLY))
 		return;
 	if ((!kinds[r->problem].always && !reads) || (problem_is_helper(r->problem) && !log_warnings))
 		return;

@@ -3,6 +3,7 @@
 """has_frame.py STRATA - conditions with has_frame(), against the account that programs keep of their calls, and against
 the same filter on all stacks: matched + not matched + not decided + lost = all."""
 import json
+import os
 import pathlib
 import re
 import signal
@@ -78,8 +79,9 @@ PATTERNS = {
 }
 
 
-def strata(*arguments):
-    done = subprocess.run([STRATA, *map(str, arguments)], capture_output=True, text=True, timeout=100)
+def strata(*arguments, preload=''):
+    done = subprocess.run([STRATA, *map(str, arguments)], capture_output=True, text=True, timeout=100,
+                          env=os.environ | {'LD_PRELOAD': str(preload)})
     return done.stdout + done.stderr
 
 
@@ -197,6 +199,23 @@ def test_nested(cases, program):
         cases.check(number(seen, 'yes') + undecided(seen) == CALLS and (undecided(seen) == 0) == (ifs == 7),
                     f'a predicate and {ifs} ifs', seen)
         cases.check(('nested too deeply' in seen) == (ifs > 7), '..the reason', seen)
+
+
+# The kernel has no memory for the program of an update.
+FAILS = '''
+#include <errno.h>
+int bpf_prog_test_run_opts(int fd, void *opts) { return -ENOMEM; }
+'''
+
+
+def test_failed(cases, program):
+    """An update that fails is counted at its place."""
+    library = program.parent / 'libfails.so'
+    subprocess.run(['gcc', '-shared', '-fPIC', '-x', 'c', '-o', library, '-'], input=FAILS, text=True, check=True)
+    seen = strata('-c', program, '-e', f'uprobe:{program}:leaf_of_has /has_frame(ustack, "outer")/ {{ @n = count(); }}',
+                  preload=library)
+    lost = sum_of(seen, r'(\d+) updates? of (?:a )?held events? w\w+ lost: at .*@n = count\(\)')
+    cases.check(lost > 0 and number(seen, 'n') + lost == CALLS, 'updates that fail', seen)
 
 
 def test_macros(cases, program):
@@ -319,6 +338,7 @@ def main():
         test_counted(cases, program)
         test_changes(cases, program)
         test_nested(cases, program)
+        test_failed(cases, program)
         test_macros(cases, program)
         test_messages(cases, program)
         test_flood(cases, flood)
