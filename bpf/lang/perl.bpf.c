@@ -52,11 +52,12 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 #define CONTEXTS_MAX  (1 << 24)
 #define CALLER_BYTES  1024 /* at most the frame of a C function that calls the loop */
 
-/* PERL_SI: si_cxstack, si_prev, si_cxix (s32); si_type is the second half of the word at 0x28 */
+/* PERL_SI: si_cxstack, si_prev, si_cxix (s32), si_cxsubix (s32: the newest sub, eval or format), si_type: the second
+ * half of that word */
 #define SI_CONTEXTS 0x08
 #define SI_PREV     0x10
 #define SI_INDEX    0x20
-#define SI_TYPE     0x28
+#define SI_NEWEST   0x28
 #define SI_BYTES    0x30
 #define TYPE_MAIN      1
 #define TYPE_SORT      3
@@ -75,6 +76,7 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 #define CX_EVAL   11
 #define CX_RE     0x40 /* CXp_SUB_RE: code within a pattern */
 #define CX_FAKE   0x80 /* CXp_SUB_RE_FAKE: in the sub that runs the pattern */
+#define CX_TRY    0x80 /* CXp_TRY: an eval that is a try block, and not in si_cxsubix */
 
 /* COP: cop_line is the second half of the word at 0x20, cop_file is at 0x30 */
 #define COP_LINE  0x20
@@ -153,6 +155,15 @@ __global __u64 perl_interpreter(struct perl_scratch *s, __u64 tp)
 	return word;
 }
 
+/* Returns whether a context above the newest sub, eval or format has the type of an older one: Perl is making or
+ * removing it. */
+static __always_inline int is_stale(__u64 context)
+{
+	__u64 word = 0;
+
+	return !read_word(context, &word) && (word & (CX_MASK | CX_TRY)) == CX_EVAL;
+}
+
 /* Sets the place to the newest context of a stackinfo. Returns 0 on success, -1 on failure. */
 __global int perl_enter(struct walk *w, __u64 info)
 {
@@ -169,10 +180,12 @@ __global int perl_enter(struct walk *w, __u64 info)
 	index = (__s32)words[SI_INDEX / 8];
 	p->base = words[SI_CONTEXTS / 8];
 	p->prev = words[SI_PREV / 8];
-	p->type = words[SI_TYPE / 8] >> 32;
+	p->type = words[SI_NEWEST / 8] >> 32;
 	if (index < -1 || index > CONTEXTS_MAX || p->base < CX_SIZE || (p->base & 7))
 		return -1;
 	w->list.frame = p->base + (__u64)(index * CX_SIZE);
+	if (index >= 0 && index > (__s32)words[SI_NEWEST / 8] && is_stale(w->list.frame))
+		w->list.frame -= CX_SIZE;
 	return 0;
 }
 

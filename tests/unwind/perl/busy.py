@@ -19,7 +19,6 @@ STRATA, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 SCRIPT = f'profile:hz:999 {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} interval:s:100 {{ exit(); }}'
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
 WHOLE = 0.98
-WRONG = 0.001  # a context that Perl is making still has the type of an older one
 
 # Caller -> sub -> the C function between them; None: there is none.
 SORT, CALL, TIE, FREE = r'Perl_sortsv|Perl_pp_sort', r'Perl_amagic_call', r'Perl_mg_[gs]et', r'Perl_sv_clear|Perl_leave_scope'
@@ -90,7 +89,7 @@ def look(cases, name):
     total, whole = sum(tally.values()), tally.pop('whole', 0)
     wrong = sum(n for what, n in tally.items() if not what.startswith('marked'))
     subs = {name for name in ALL if name in done.stdout}
-    cases.check(total >= SAMPLES and whole >= WHOLE * total and wrong <= WRONG * total and subs == ALL,
+    cases.check(total >= SAMPLES and whole >= WHOLE * total and not wrong and subs == ALL,
                 f'Perl {name}: {total} stacks, {whole} whole, {wrong} wrong',
                 *sorted(((n, what) for what, n in tally.items()), reverse=True)[:8], ALL - subs, worst, done.stderr)
 

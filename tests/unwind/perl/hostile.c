@@ -23,7 +23,7 @@ enum {
 #else
 	INTERP_COP = 0xd0, INTERP_INFO = 0xe0,
 #endif
-	INTERP_OP = 8, SI_CONTEXTS = 8, SI_PREV = 16, SI_INDEX = 32, SI_TYPE = 44, SI_MAIN = 1,
+	INTERP_OP = 8, SI_CONTEXTS = 8, SI_PREV = 16, SI_INDEX = 32, SI_NEWEST = 40, SI_TYPE = 44, SI_MAIN = 1,
 	CX_SIZE = 0x68, CX_COP = 16, CX_RETOP = 48, CX_CV = 72, CX_SUB = 9, CX_EVAL = 11,
 	COP_LINE = 36, COP_FILE = 48, SV_FLAGS = 12, SV_U = 16, TYPE_CODE = 13,
 	CV_STASH = 32, CV_NAME = 56, CV_FLAGS = 92, CV_NAMED = 0x8000,
@@ -105,6 +105,12 @@ static void set_file(const char *name)
 #endif
 }
 
+static void set_index(uint32_t i)
+{
+	put32(&info, SI_INDEX, i);
+	put32(&info, SI_NEWEST, i);
+}
+
 /* Four subs of a program: five frames. */
 static void be_truthful(void)
 {
@@ -116,7 +122,7 @@ static void be_truthful(void)
 	put_pointer(&stash_body, HV_AUX, &package);
 	put_pointer(&array, 8, &package); /* 5.32: after an array of HV_MAX + 1 pointers */
 	put_pointer(&info, SI_CONTEXTS, contexts);
-	put32(&info, SI_INDEX, CONTEXTS - 1);
+	set_index(CONTEXTS - 1);
 	put32(&info, SI_TYPE, SI_MAIN);
 	for (int i = 0; i < CONTEXTS; i++) {
 		uint8_t *cx = contexts + i * CX_SIZE;
@@ -164,22 +170,22 @@ static void lie_about_lists(const char *mode)
 	else if (!strcmp(mode, "low-contexts"))
 		put(&info, SI_CONTEXTS, 8);
 	else if (!strcmp(mode, "index"))
-		put32(&info, SI_INDEX, 0x7fffffff);
+		set_index(0x7fffffff);
 	else if (!strcmp(mode, "negative"))
-		put32(&info, SI_INDEX, 0x80000000);
+		set_index(0x80000000);
 	else if (!strcmp(mode, "cycle")) { /* a stackinfo after itself, which is not the program's */
 		put32(&info, SI_TYPE, 2);
 		put_pointer(&info, SI_PREV, &info);
 	} else if (!strcmp(mode, "empty-cycle")) {
 		put32(&info, SI_TYPE, 2);
-		put32(&info, SI_INDEX, 0xffffffff);
+		set_index(0xffffffff);
 		put_pointer(&info, SI_PREV, &info);
 	} else if (!strcmp(mode, "edge")) {
 		uint8_t *p = at_the_edge(2 * CX_SIZE - 40); /* the cut context is not readable */
 
 		memcpy(p, contexts, 2 * CX_SIZE - 40);
 		put_pointer(&info, SI_CONTEXTS, p);
-		put32(&info, SI_INDEX, 1);
+		set_index(1);
 	}
 }
 
@@ -214,6 +220,9 @@ static void lie_about_code(const char *mode)
 	} else if (!strcmp(mode, "evals")) {
 		for (int i = 0; i < CONTEXTS; i++)
 			contexts[i * CX_SIZE] = CX_EVAL;
+	} else if (!strcmp(mode, "stale-eval")) { /* above the newest sub, eval or format: Perl is making the context */
+		contexts[(CONTEXTS - 1) * CX_SIZE] = CX_EVAL;
+		put32(&info, SI_NEWEST, CONTEXTS - 2);
 	}
 }
 
@@ -247,7 +256,7 @@ static void be_random(unsigned seed)
 		put(contexts, k, anything());
 	if (random() % 2) {
 		put_pointer(&info, SI_CONTEXTS, contexts);
-		put32(&info, SI_INDEX, CONTEXTS - 1);
+		set_index(CONTEXTS - 1);
 	}
 }
 

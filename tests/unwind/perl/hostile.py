@@ -54,6 +54,7 @@ LIES = {
     'terminal': ({''}, 5, 5),
     'endless-file': ({''}, 5, 5),
     'evals': ({''}, 5, 5),
+    'stale-eval': ({''}, 4, 4),
     'many': ({''}, 5, 5),
     'random': (None, 0, LIMIT),
 }
