@@ -48,6 +48,7 @@ struct perl_place {
 _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 
 #define FRAME_UNKNOWN 1 /* not a frame's address, so perl_next() fails to read it */
+#define PACKAGE_UNREADABLE 1 /* not a HEK's address, so read_hek() fails to read it */
 #define KEYS_MAX      1024
 #define CONTEXTS_MAX  (1 << 24)
 #define CALLER_BYTES  1024 /* at most the frame of a C function that calls the loop */
@@ -293,24 +294,26 @@ static __always_inline __u32 record_size(const struct perl_code_record *r)
 	return __builtin_offsetof(struct perl_code_record, file) + file;
 }
 
-/* Returns the HEK of a stash's name, or 0. */
+/* Returns the HEK of a stash's name as caller() has it; 0: there is none. */
 __global __u64 perl_package(struct perl_scratch *s, __u64 stash)
 {
-	__u64 body = 0, aux, max = 0, name = 0, count = 0;
+	__u64 body = 0, aux, name = 0, count = 0;
 
-	if (!s || !stash || read_word(stash + SV_ANY, &body))
+	if (!s || !stash)
 		return 0;
+	if (read_word(stash + SV_ANY, &body))
+		return PACKAGE_UNREADABLE;
 	aux = body + HV_AUX;
 	if (!s->proc.name_inside) {
-		if (read_word(body + HV_MAX, &max) || read_word(stash + SV_U, &aux))
-			return 0;
-		aux += 8 * (max + 1);
+		if (read_word(body + HV_MAX, &count) || read_word(stash + SV_U, &aux))
+			return PACKAGE_UNREADABLE;
+		aux += 8 * (count + 1);
 	}
 	if (read_word(aux, &name) || read_word(aux + AUX_COUNT, &count))
-		return 0;
-	count = (__u64)(__s32)(count >> 32);
-	if (count && read_word(name + ((__s64)count < 0 ? 8 : 0), &name)) /* several names */
-		return 0;
+		return PACKAGE_UNREADABLE;
+	/* An array of names, whose first is the stash's own; it has no other one after a delete of the stash. */
+	if (count >> 32 && read_word(name, &name))
+		return PACKAGE_UNREADABLE;
 	return name;
 }
 

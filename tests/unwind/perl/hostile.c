@@ -48,6 +48,12 @@ static struct object interp, info, cops[CONTEXTS], subs[CONTEXTS], bodies[CONTEX
 	package, file;
 static uint8_t contexts[CX_SIZE * CONTEXTS] __attribute__((aligned(16)));
 
+#if MINOR == 32
+#define STASH_AUX (array.bytes + 8) /* after an array of HV_MAX + 1 pointers */
+#else
+#define STASH_AUX (stash_body.bytes + HV_AUX)
+#endif
+
 static void put(void *at, size_t offset, uint64_t value)
 {
 	memcpy((uint8_t *)at + offset, &value, sizeof(value));
@@ -119,8 +125,7 @@ static void be_truthful(void)
 	set_file("/hostile.pl");
 	put_pointer(&stash, 0, &stash_body);
 	put_pointer(&stash, SV_U, &array);
-	put_pointer(&stash_body, HV_AUX, &package);
-	put_pointer(&array, 8, &package); /* 5.32: after an array of HV_MAX + 1 pointers */
+	put_pointer(STASH_AUX, 0, &package);
 	put_pointer(&info, SI_CONTEXTS, contexts);
 	set_index(CONTEXTS - 1);
 	put32(&info, SI_TYPE, SI_MAIN);
@@ -209,8 +214,16 @@ static void lie_about_code(const char *mode)
 		put32(&name, HEK_LENGTH, 0xffffffff);
 		put32(&package, HEK_LENGTH, 1000000);
 	} else if (!strcmp(mode, "counts")) {
-		put32(&stash_body, HV_AUX + AUX_COUNT, 0x80000000);
+		put32(STASH_AUX, AUX_COUNT, 0x80000000);
 		put(&stash_body, HV_MAX, UINT64_MAX);
+	} else if (!strcmp(mode, "deleted")) { /* Perl_hv_ename_delete(): an array of the stash's own name */
+		uint8_t *names = at_the_edge(sizeof(void *));
+
+		put_pointer(names, 0, &package);
+		put_pointer(STASH_AUX, 0, names);
+		put32(STASH_AUX, AUX_COUNT, 0xffffffff);
+	} else if (!strcmp(mode, "wild-package")) {
+		put(&stash, 0, wild);
 	} else if (!strcmp(mode, "terminal")) {
 		put_hek(&name, "\x1b[31mred\x1b[0m\n\tname\x07");
 		set_file("\x1b]0;title\x07]: 1000");

@@ -51,6 +51,8 @@ LIES = {
     'wild-names': ({UNREADABLE}, 5, 5),
     'names': ({''}, 5, 5),
     'counts': ({UNREADABLE, ''}, 5, 5),
+    'deleted': ({''}, 5, 5),
+    'wild-package': ({UNREADABLE}, 5, 5),
     'terminal': ({''}, 5, 5),
     'endless-file': ({''}, 5, 5),
     'evals': ({''}, 5, 5),
@@ -58,6 +60,10 @@ LIES = {
     'many': ({''}, 5, 5),
     'random': (None, 0, LIMIT),
 }
+
+# All subs of these have their own names.
+NAMED = ('truth', 'deleted', 'stale-eval')
+NAME = re.compile(r'Liar::hostile |\(main\) ')
 
 # Builds with an unknown layout.
 UNKNOWN = ('-99',)
@@ -71,7 +77,7 @@ def stacks(out):
         yield [line.strip() for line in found.group(1).splitlines() if line.strip()], int(found.group(2))
 
 
-def complaints(status, out, elapsed, lie):
+def complaints(status, out, elapsed, mode, lie):
     ends, least, most = lie
     calls = re.search(r'^@calls: (\d+)$', out, re.M)
     if status:
@@ -91,6 +97,8 @@ def complaints(status, out, elapsed, lie):
             yield f'marked {marks}'
         if not least <= len(frames) <= most:
             yield f'{len(frames)} frames'
+        if mode in NAMED and not all(map(NAME.match, frames)):
+            yield f'names {frames}'
 
 
 def run(program, mode, lie):
@@ -101,7 +109,7 @@ def run(program, mode, lie):
         status, out, err = done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace')
     except subprocess.TimeoutExpired:
         status, out, err = 'time out', '', ''
-    wrong = list(complaints(status, out, time.monotonic() - start, lie))
+    wrong = list(complaints(status, out, time.monotonic() - start, mode, lie))
     cases.check(not wrong, f'{os.path.basename(program)} {mode}', '\n'.join([*wrong[:5], err, out[:2000]]))
 
 
