@@ -2,8 +2,8 @@
 /* perl.bpf.c - the kernel half of src/unwinders/perl/: Perl's frames.
  *
  * The contexts of a stackinfo are an array, newest last. A frame is a sub (CV) with the file of the statement that it
- * runs. Its id is a hash of the sub's name, package and file; its cookie is a hash of the pointers to the names, and
- * of the first bytes of name and file: see list.bpf.h.
+ * runs. Its id is a hash of the sub's name, package and file; its cookie is a hash of the pointers to the names, of
+ * Perl's hashes of the names, and of the file's name: see list.bpf.h.
  *
  * perl.h describes the layouts. */
 #include "perl.h"
@@ -13,7 +13,7 @@
 #define LIST_UNREADABLE PERL_UNREADABLE
 #define CODE_BITS       PERL_CODE_BITS
 #define FRAME_BYTES     80  /* bytes of a context that are read */
-#define CODE_BYTES      128 /* at least the bytes of a CV's body that are read */
+#define CODE_BYTES      256 /* at least the bytes of a CV's body, and of a file's name, that are read */
 
 /* The id is a hash of these: name, package, file. */
 #define HASH_SECOND (PERL_NAME_MAX / 8)
@@ -353,10 +353,52 @@ __global int perl_names(struct perl_scratch *s)
 	return 0;
 }
 
+struct file_hash {
+	struct perl_scratch *s;
+	__u64 size; /* bytes, with the last NUL */
+	__u64 h;
+};
+
+/* Hashes one word of the file's name in s->code; the bytes after its end are stale. */
+static long hash_file(__u32 i, void *data)
+{
+	struct file_hash *hash = data;
+	__u64 at = 8ULL * i, word;
+
+	if (at >= hash->size)
+		return 1;
+	word = code_word(hash->s, at);
+	if (hash->size - at < 8)
+		word &= (1ULL << ((hash->size - at) * 8)) - 1;
+	hash->h = seen_mix(hash->h, word);
+	return 0;
+}
+
+/* Returns the cookie of the code in s->own. The strings of files that eval has run, "(eval 12)", have the same
+ * addresses one after the other, and so have names that were freed. */
+__global __u64 perl_cookie(struct perl_scratch *s)
+{
+	struct file_hash hash = { .s = s };
+	__u64 head = 0;
+	long size;
+
+	if (!s)
+		return 0;
+	size = bpf_probe_read_user_str(s->code, CODE_BYTES, (const void *)s->own.file);
+	hash.size = size > 0 ? (__u64)size : 0;
+	hash.h = seen_mix(s->own.name, s->own.package);
+	bpf_loop(CODE_BYTES / 8, hash_file, &hash, 0);
+	if (s->own.name && !read_word(s->own.name, &head))
+		hash.h = seen_mix(hash.h, head);
+	if (s->own.package && !read_word(s->own.package, &head))
+		hash.h = seen_mix(hash.h, head);
+	return hash.h;
+}
+
 /* Puts the code in s->own into the memo, as addr. Returns 0. */
 __global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
 {
-	__u64 cookie = 0, id, text[2] = {};
+	__u64 cookie = 0, id;
 	int readable, seen = 0;
 	struct list_memo *m;
 
@@ -368,11 +410,7 @@ __global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
 		s->own.file = id + HEK_KEY + 2;
 	readable = !perl_names(s);
 	if (readable) {
-		/* Names of strings that eval has run, "(eval 12)", have the same addresses one after the other. */
-		bpf_probe_read_user(text, sizeof(text), (const void *)s->own.file);
-		cookie = seen_mix(seen_mix(s->own.name, s->own.package), seen_mix(text[0], text[1]));
-		if (s->own.name && !read_word(s->own.name, text))
-			cookie = seen_mix(cookie, text[0]);
+		cookie = perl_cookie(s);
 		if (refresh(m, w, s, addr, cookie))
 			return 0;
 	}

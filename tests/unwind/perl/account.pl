@@ -61,6 +61,7 @@ my @ways = (
     sub { eval { go() }; },
     sub { eval 'go()'; },
     sub { eval { eval { go() }; 1 }; eval { go() } },
+    sub { eval sprintf qq{# line %d "templates/page-number-%06d.tt"\ngo(); 1}, map { 1 + int rand 1e6 } 1, 2; },
     sub { my @all = map { go(); $_ } 1; },
     sub { my @all = grep { go() } 1; },
     sub { Shop->new->method },
