@@ -79,8 +79,10 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 #define CX_FAKE   0x80 /* CXp_SUB_RE_FAKE: in the sub that runs the pattern */
 #define CX_TRY    0x80 /* CXp_TRY: an eval that is a try block, and not in si_cxsubix */
 
-/* COP: cop_line is the second half of the word at 0x20, cop_file is at 0x30 */
+/* COP: op_next; op_type is in the low bits of the word at 0x20, cop_line its second half; cop_file is at 0x30 */
+#define COP_NEXT  0x00
 #define COP_LINE  0x20
+#define OP_TYPE   0x1ff
 
 /* SV: sv_any; sv_flags in the second half of the word at 8, whose low bits are the type; sv_u */
 #define SV_ANY    0x00
@@ -90,8 +92,9 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 #define SV_CODE   13 /* SVt_PVCV */
 #define SV_FORM   14 /* SVt_PVFM */
 
-/* XPVCV: xcv_stash; xcv_gv_u: a GV, or a HEK if xcv_flags has CVf_NAMED */
+/* XPVCV: xcv_stash; xcv_start_u; xcv_gv_u: a GV, or a HEK if xcv_flags has CVf_NAMED */
 #define CV_STASH  0x20
+#define CV_START  0x28
 #define CV_NAME   0x38
 #define CV_FLAGS  0x5c
 #define CV_BYTES  0x60
@@ -536,6 +539,50 @@ static __always_inline int is_within_eval(struct walk *w)
 	       !read_word(next + CX_RETOP, &retop) && !retop;
 }
 
+/* Returns whether the thread enters this sub: its operation is the sub's first, or still the call. */
+__global int perl_enters(struct walk *w, __u64 start, __u64 retop)
+{
+	__u64 op, next = 0;
+
+	if (!w)
+		return 0;
+	op = place_of(w)->own.op;
+	return start == op || (!read_word(op + COP_NEXT, &next) && next == retop);
+}
+
+/* Returns the statement of the newest sub while the thread's statement is still its caller's: its first one, once the
+ * thread enters it. */
+__global __u64 perl_statement(struct walk *w, __u64 sub, __u64 retop)
+{
+	__u64 body = 0, start = 0, type = 0, caller = 0, below = 0;
+	const struct perl_place *p;
+
+	if (!w)
+		return 0;
+	p = &place_of(w)->own;
+	if (read_word(sub + SV_ANY, &body) || read_word(body + CV_START, &start) || !perl_enters(w, start, retop))
+		return p->cop;
+	/* The caller's statement is the sub's own, if the sub calls itself. */
+	if (w->list.frame > p->base && !read_word(w->list.frame - CX_SIZE + CX_CV, &below) && below == sub)
+		return p->cop;
+	if (read_word(start + COP_LINE, &type) || read_word(p->cop + COP_LINE, &caller) || (type ^ caller) & OP_TYPE)
+		return p->cop;
+	return start;
+}
+
+/* Sets the statement of the next frame, which is the newest sub, at o in the window, or its caller if shown is 0: the
+ * thread's statement may still be the caller's, or that of the sub that has ended. */
+static __always_inline void find_statement(struct walk *w, const struct perl_scratch *s, __s64 o, __u64 shown)
+{
+	struct perl_place *p = &place_of(w)->own;
+	__u64 caller = frame_word(s, o + CX_COP), next = 0;
+
+	if (shown && p->cop == caller)
+		p->cop = perl_statement(w, shown, frame_word(s, o + CX_RETOP));
+	else if (!frame_word(s, o + CX_CV) && !read_word(p->op + COP_NEXT, &next) && !next) /* pp_leavesub() has left it */
+		p->cop = caller;
+}
+
 /* Takes a context. Returns 1 and the frame that is shown, 0 if this loop has no context, or -1 on failure. */
 static __always_inline int take_context(struct walk *w, struct perl_scratch *s, __u64 *shown)
 {
@@ -572,6 +619,8 @@ static __always_inline int take_context(struct walk *w, struct perl_scratch *s, 
 		w->list.ended = 0;
 		p->within = 1;
 	}
+	if (type == CX_SUB && w->list.frame == p->top)
+		find_statement(w, s, o, *shown);
 	if (*shown)
 		s->own.cop = frame_word(s, o + CX_COP);
 	w->list.frame -= CX_SIZE;

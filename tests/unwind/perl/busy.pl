@@ -19,7 +19,9 @@ package Slot {
 }
 package main;
 
+# line 1 "leaf.pl"
 sub leaf { my $n = shift; my $sum = 0; $sum += $_ * $n for 1 .. 3; return $sum }
+# line 1 "busy.pl"
 sub by_leaf { return leaf($a) <=> leaf($b) }
 sub sorted { my @sorted = sort { leaf($a) <=> leaf($b) } map { $_ * 7 % 5 } 1 .. 8; return scalar @sorted }
 sub sorted_by { my @sorted = sort by_leaf 3, 1, 2, 5; return scalar @sorted }

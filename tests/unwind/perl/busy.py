@@ -53,6 +53,8 @@ def judge(text):
         if name not in ALL:
             between.append(frame)
             continue
+        if ('leaf.pl:' in frame) != (name == 'main::leaf'):
+            return f'another file: {frame}'
         if not caller:
             if name != '(main)':
                 return f'{name} is the first'
