@@ -433,15 +433,17 @@ static __always_inline int read_alone(struct perl_scratch *s, __u64 frame, __u64
 	return bpf_probe_read_user(s->window, FRAME_BYTES, (const void *)frame) ? -1 : 0;
 }
 
-/* Returns the frame of a sub, or of an enum perl_kind, at a statement; 0: it has no line. */
+/* Returns the frame of a sub, or of an enum perl_kind, at a statement; 0: it has no line. An unreadable statement has no
+ * file: its frame marks the stack. */
 static __always_inline __u64 frame_of(struct walk *w, struct perl_scratch *s, __u64 sub, __u64 statement)
 {
 	__u64 cop[3] = {}, addr, line;
+	int readable = !bpf_probe_read_user(cop, sizeof(cop), (const void *)(statement + COP_LINE));
 
-	if (bpf_probe_read_user(cop, sizeof(cop), (const void *)(statement + COP_LINE)))
-		return 0;
+	if (!readable)
+		cop[0] = cop[2] = 0;
 	line = cop[0] >> 32;
-	if (sub == PERL_MAIN && !line) /* C calls Perl outside of a program */
+	if (sub == PERL_MAIN && !line && readable) /* C calls Perl outside of a program */
 		return 0;
 	addr = seen_mix(sub, cop[2]);
 	if (!is_fresh(memo_of(s, addr), s, addr)) {

@@ -44,7 +44,7 @@ LIES = {
     'cycle': ({''}, LIMIT, LIMIT),
     'empty-cycle': ({''}, 0, 0),
     'edge': ({UNREADABLE}, 0, 0),
-    'wild-cop': ({''}, 4, 5),
+    'wild-cop': ({UNREADABLE}, 5, 5),
     'wild-sub': ({UNREADABLE}, 5, 5),
     'small-sub': ({UNREADABLE}, 5, 5),
     'type': ({UNREADABLE}, 5, 5),
