@@ -75,6 +75,7 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 #define CX_SUB    9
 #define CX_FORMAT 10
 #define CX_EVAL   11
+#define CX_DEFER  13 /* a defer or finally block, since 5.36 */
 #define CX_RE     0x40 /* CXp_SUB_RE: code within a pattern */
 #define CX_FAKE   0x80 /* CXp_SUB_RE_FAKE: in the sub that runs the pattern */
 #define CX_TRY    0x80 /* CXp_TRY: an eval that is a try block, and not in si_cxsubix */
@@ -520,12 +521,15 @@ static __always_inline int end_of_info(struct walk *w, __u64 *shown)
 }
 
 /* Returns whether a sub without an operation to return to was not called by C: it is the last operation of a block of
- * sort, or of code within a pattern. The loop that runs it then ends with the stackinfo's first context. */
+ * sort, of code within a pattern, or of a defer block. The loop that runs it then ends with the stackinfo's first context,
+ * or with the block's. */
 static __always_inline int is_last_operation(struct walk *w)
 {
 	const struct perl_place *p = &place_of(w)->own;
-	__u64 first = 0;
+	__u64 first = 0, below = w->list.frame - CX_SIZE, word = 0;
 
+	if (below >= p->base && !read_word(below, &word) && (word & CX_MASK) == CX_DEFER)
+		return 1;
 	if (w->list.frame != p->base + CX_SIZE || (p->type != TYPE_SORT && p->type != TYPE_MULTICALL) ||
 		read_word(p->base, &first))
 		return 0;
@@ -610,6 +614,8 @@ static __always_inline int take_context(struct walk *w, struct perl_scratch *s, 
 		w->list.ended = p->within;
 	} else if (type == CX_NULL && p->type == TYPE_SORT) {
 		*shown = PERL_SORT;
+		w->list.ended = 1;
+	} else if (type == CX_DEFER) {
 		w->list.ended = 1;
 	}
 	p->within = 0;

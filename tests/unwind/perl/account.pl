@@ -93,9 +93,30 @@ my @ways = (
     sub { local $Data::Dumper::Sortkeys = sub { go(); [] }; local $Data::Dumper::Useqq = 0; Data::Dumper::Dumper({ a => 1 }); },
 );
 
+# Syntax of 5.36. Perl crashes if a defer block calls deeply, so these are the last.
+sub last_one { local $depth = 1; go(); return }
+push @ways, eval q{
+    use feature 'defer', 'try'; no warnings;
+    sub { defer { last_one() } return 1 },
+    sub { defer { my $x = 1; last_one(); $x++ } my $y = 2; plain(1) if !$y; },
+    sub { defer { eval { last_one() }; 1 } },
+    sub { defer { my @sorted = sort { last_one() if $a == 1; $a <=> $b } 1, 2; } },
+    sub { for my $i (1) { defer { last_one() } } return },
+    sub { try { my $x = 1 } catch ($e) { } finally { last_one() } return },
+} or die $@ if $] >= 5.036;
+
 sub plain {
     my $n = shift;
     go();
+    return;
+}
+
+# Makes room for contexts in all stackinfos: Perl crashes if it has to move contexts while a defer block runs.
+sub make_room {
+    no warnings 'recursion';
+    my ($contexts, $infos) = @_;
+    return make_room($contexts - 1, $infos) if $contexts;
+    my @sorted = sort { make_room(300, $infos - 1) if $a == 1; $a <=> $b } 1, 2 if $infos;
     return;
 }
 
@@ -112,6 +133,7 @@ sub go {
 }
 
 $SIG{USR1} = sub { go() };
+make_room(300, 40);
 srand $seed;
 $| = 1;
 printf "%vd\n", $^V;

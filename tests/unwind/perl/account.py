@@ -40,7 +40,7 @@ def agree(frames, account):
     """caller() does not show blocks of sort, whose line it gives to the sub that sorts."""
     seen, line = [], None
     for frame in frames:
-        name, place = frame.rsplit(' ', 1) if not frame.startswith('(eval)') else ('(eval)', frame[len('(eval) '):])
+        name, place = frame.split(' ', 1)
         if name == '(sort)':
             line = line or place
             continue
