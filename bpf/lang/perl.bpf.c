@@ -40,7 +40,8 @@ struct perl_place {
 	__u8 begun;  /* a loop was met */
 	__u8 taken;  /* this loop has taken a context */
 	__u8 caught; /* S_docatch() was met: its caller is the loop whose contexts were taken */
-	__u8 within; /* the next context is the eval that C began for its call */
+	__u8 within : 1; /* the next context is the eval that C began for its call */
+	__u8 half : 1;   /* Perl is making or removing the newest context, a sub: its CV may be another value */
 };
 
 #include "list.bpf.h"
@@ -93,11 +94,12 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 #define SV_CODE   13 /* SVt_PVCV */
 #define SV_FORM   14 /* SVt_PVFM */
 
-/* XPVCV: xcv_stash; xcv_start_u; xcv_gv_u: a GV, or a HEK if xcv_flags has CVf_NAMED */
+/* XPVCV: xcv_stash; xcv_start_u; xcv_gv_u: a GV, or a HEK if xcv_flags has CVf_NAMED; xcv_depth (s32) */
 #define CV_STASH  0x20
 #define CV_START  0x28
 #define CV_NAME   0x38
 #define CV_FLAGS  0x5c
+#define CV_DEPTH  0x60
 #define CV_BYTES  0x60
 #define CV_NAMED   0x8000
 #define CV_LEXICAL 0x10000
@@ -160,13 +162,16 @@ __global __u64 perl_interpreter(struct perl_scratch *s, __u64 tp)
 	return word;
 }
 
-/* Returns whether a context above the newest sub, eval or format has the type of an older one: Perl is making or
- * removing it. */
-static __always_inline int is_stale(__u64 context)
+/* Looks at a context above the newest sub, eval or format, which Perl is making or removing: an eval is an older one
+ * and left out; a sub has a statement to return to, but is not shown. */
+static __always_inline void check_newest(struct walk *w)
 {
 	__u64 word = 0;
 
-	return !read_word(context, &word) && (word & (CX_MASK | CX_TRY)) == CX_EVAL;
+	read_word(w->list.frame, &word);
+	place_of(w)->own.half = (word & CX_MASK) == CX_SUB;
+	if ((word & (CX_MASK | CX_TRY)) == CX_EVAL)
+		w->list.frame -= CX_SIZE;
 }
 
 /* Sets the place to the newest context of a stackinfo. Returns 0 on success, -1 on failure. */
@@ -189,8 +194,9 @@ __global int perl_enter(struct walk *w, __u64 info)
 	if (index < -1 || index > CONTEXTS_MAX || p->base < CX_SIZE || (p->base & 7))
 		return -1;
 	w->list.frame = p->base + (__u64)(index * CX_SIZE);
-	if (index >= 0 && index > (__s32)words[SI_NEWEST / 8] && is_stale(w->list.frame))
-		w->list.frame -= CX_SIZE;
+	p->half = 0;
+	if (index >= 0 && index > (__s32)words[SI_NEWEST / 8])
+		check_newest(w);
 	return 0;
 }
 
@@ -545,33 +551,24 @@ static __always_inline int is_within_eval(struct walk *w)
 	       !read_word(next + CX_RETOP, &retop) && !retop;
 }
 
-/* Returns whether the thread enters this sub: its operation is the sub's first, or still the call. */
-__global int perl_enters(struct walk *w, __u64 start, __u64 retop)
-{
-	__u64 op, next = 0;
-
-	if (!w)
-		return 0;
-	op = place_of(w)->own.op;
-	return start == op || (!read_word(op + COP_NEXT, &next) && next == retop);
-}
-
-/* Returns the statement of the newest sub while the thread's statement is still its caller's: its first one, once the
- * thread enters it. */
+/* Returns the statement of the newest sub, while the thread's statement is its caller's: the sub's first one. If it was
+ * called within itself, both may run the same statement; then the thread's operation is the call, or the sub's first. */
 __global __u64 perl_statement(struct walk *w, __u64 sub, __u64 retop)
 {
-	__u64 body = 0, start = 0, type = 0, caller = 0, below = 0;
+	__u64 body = 0, start = 0, word = 0, next = 0;
 	const struct perl_place *p;
 
 	if (!w)
 		return 0;
 	p = &place_of(w)->own;
-	if (read_word(sub + SV_ANY, &body) || read_word(body + CV_START, &start) || !perl_enters(w, start, retop))
+	if (read_word(sub + SV_ANY, &body) || read_word(body + CV_START, &start) || read_word(body + CV_DEPTH, &word))
+		return p->cop;
+	if ((__u32)word > 1 && start != p->op && (read_word(p->op + COP_NEXT, &next) || next != retop))
 		return p->cop;
 	/* The caller's statement is the sub's own, if the sub calls itself. */
-	if (w->list.frame > p->base && !read_word(w->list.frame - CX_SIZE + CX_CV, &below) && below == sub)
+	if (w->list.frame > p->base && !read_word(w->list.frame - CX_SIZE + CX_CV, &word) && word == sub)
 		return p->cop;
-	if (read_word(start + COP_LINE, &type) || read_word(p->cop + COP_LINE, &caller) || (type ^ caller) & OP_TYPE)
+	if (read_word(start + COP_LINE, &word) || read_word(p->cop + COP_LINE, &next) || (word ^ next) & OP_TYPE)
 		return p->cop;
 	return start;
 }
@@ -585,7 +582,7 @@ static __always_inline void find_statement(struct walk *w, const struct perl_scr
 
 	if (shown && p->cop == caller)
 		p->cop = perl_statement(w, shown, frame_word(s, o + CX_RETOP));
-	else if (!frame_word(s, o + CX_CV) && !read_word(p->op + COP_NEXT, &next) && !next) /* pp_leavesub() has left it */
+	else if ((p->half || !frame_word(s, o + CX_CV)) && !read_word(p->op + COP_NEXT, &next) && !next) /* pp_leavesub() has left it */
 		p->cop = caller;
 }
 
@@ -605,7 +602,7 @@ static __always_inline int take_context(struct walk *w, struct perl_scratch *s, 
 	word = frame_word(s, o);
 	type = word & CX_MASK;
 	if (type == CX_SUB || type == CX_FORMAT) {
-		if (type == CX_FORMAT || !(word & CX_FAKE))
+		if (type == CX_FORMAT || (!(word & CX_FAKE) && !(p->half && w->list.frame == p->top)))
 			*shown = frame_word(s, o + CX_CV);
 		w->list.ended = !frame_word(s, o + CX_RETOP) && !is_last_operation(w);
 	} else if (type == CX_EVAL && (w->filter || frame_word(s, o + CX_RETOP) || p->within || is_last_operation(w))) {
