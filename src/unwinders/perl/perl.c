@@ -46,6 +46,8 @@ static const struct perl_row *find_row(struct elf *e)
 {
 	unsigned minor = byte_at(e, "PL_version");
 
+	if (minor & 1)
+		return NULL;
 	for (size_t i = 0; byte_at(e, "PL_revision") == 5 && i < ARRAY_SIZE(rows); i++)
 		if (minor >= rows[i].first && minor <= rows[i].last)
 			return &rows[i];

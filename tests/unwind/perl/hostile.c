@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hostile.c - a process that looks like Perl (-DMINOR: 32, 36, 99; -DSINGLE: built without threads) and has false data.
+/* hostile.c - a process that looks like Perl (-DMINOR: 32, 36, 37, 99; -DSINGLE: built without threads) and has false data.
  *
  *     hostile MODE     calls getppid() from its Perl_runops_standard() CALLS times
  *

@@ -66,7 +66,7 @@ NAMED = ('truth', 'deleted', 'stale-eval')
 NAME = re.compile(r'Liar::hostile |\(main\) ')
 
 # Builds with an unknown layout.
-UNKNOWN = ('-99',)
+UNKNOWN = ('-37', '-99')
 
 cases = Cases()
 
