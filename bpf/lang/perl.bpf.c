@@ -605,8 +605,9 @@ static __always_inline int take_context(struct walk *w, struct perl_scratch *s, 
 		if (type == CX_FORMAT || (!(word & CX_FAKE) && !(p->half && w->list.frame == p->top)))
 			*shown = frame_word(s, o + CX_CV);
 		w->list.ended = !frame_word(s, o + CX_RETOP) && !is_last_operation(w);
-	} else if (type == CX_EVAL && (w->filter || frame_word(s, o + CX_RETOP) || p->within || is_last_operation(w))) {
-		/* Others are evals that C began for a call that no loop runs. */
+	} else if (type == CX_EVAL && !(word & CX_TRY) &&
+		   (w->filter || frame_word(s, o + CX_RETOP) || p->within || is_last_operation(w))) {
+		/* Others are evals that C began for a call that no loop runs; a try block is a part of its sub. */
 		*shown = frame_word(s, o + CX_NAME) ? PERL_REQUIRE : PERL_EVAL;
 		w->list.ended = p->within;
 	} else if (type == CX_NULL && p->type == TYPE_SORT) {

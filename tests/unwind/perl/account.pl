@@ -102,6 +102,8 @@ push @ways, eval q{
     sub { defer { eval { last_one() }; 1 } },
     sub { defer { my @sorted = sort { last_one() if $a == 1; $a <=> $b } 1, 2; } },
     sub { for my $i (1) { defer { last_one() } } return },
+    sub { try { go() } catch ($e) { } return },
+    sub { eval { try { my $x = 1; plain(1) } catch ($e) { } 1 } },
     sub { try { my $x = 1 } catch ($e) { } finally { last_one() } return },
 } or die $@ if $] >= 5.036;
 
