@@ -432,7 +432,7 @@ __global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
 
 /* ---- frames ---- */
 
-/* The end of the last page of the contexts. */
+/* Reads one context, whose page has no next page. */
 static __always_inline int read_alone(struct perl_scratch *s, __u64 frame, __u64 *start, __u64 *size)
 {
 	*start = frame;
@@ -452,6 +452,7 @@ static __always_inline __u64 frame_of(struct walk *w, struct perl_scratch *s, __
 	line = cop[0] >> 32;
 	if (sub == PERL_MAIN && !line && readable) /* C calls Perl outside of a program */
 		return 0;
+	line = line > PERL_LINE_MAX ? 0 : line;
 	addr = seen_mix(sub, cop[2]);
 	if (!is_fresh(memo_of(s, addr), s, addr)) {
 		s->own.sub = sub;

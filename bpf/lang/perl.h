@@ -37,9 +37,10 @@ struct perl_proc {
 };
 ABI_SIZE(perl_proc, 64);
 
-/* Frames: code id << 20 | line. */
+/* Frames: code id << 20 | line; 0: the line is unknown, or beyond the limit. */
+#define PERL_LINE_MAX 0xfffff
 #define PERL_CODE_BITS 40
-#define FRAME_PERL(code, line) FRAME_OF(FRAME_LANG_PERL, (__u64)(code) << 20 | ((line) & 0xfffff))
+#define FRAME_PERL(code, line) FRAME_OF(FRAME_LANG_PERL, (__u64)(code) << 20 | ((line) & PERL_LINE_MAX))
 
 /* Record of a sub in a file, sent before any stack that shows it. */
 #define PERL_NAME_MAX 512

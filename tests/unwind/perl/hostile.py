@@ -45,6 +45,7 @@ LIES = {
     'empty-cycle': ({''}, 0, 0),
     'edge': ({UNREADABLE}, 0, 0),
     'wild-cop': ({UNREADABLE}, 5, 5),
+    'lines': ({''}, 5, 5),
     'wild-sub': ({UNREADABLE}, 5, 5),
     'small-sub': ({UNREADABLE}, 5, 5),
     'type': ({UNREADABLE}, 5, 5),
@@ -62,7 +63,7 @@ LIES = {
 }
 
 # All subs of these have their own names.
-NAMED = ('truth', 'deleted', 'stale-eval')
+NAMED = ('truth', 'deleted', 'stale-eval', 'lines')
 NAME = re.compile(r'Liar::hostile |\(main\) ')
 
 # Builds with an unknown layout.
@@ -99,6 +100,8 @@ def complaints(status, out, elapsed, mode, lie):
             yield f'{len(frames)} frames'
         if mode in NAMED and not all(map(NAME.match, frames)):
             yield f'names {frames}'
+        if any(line.endswith(':951424') for line in frames):
+            yield f'lines {frames}'
 
 
 def run(program, mode, lie):
