@@ -290,6 +290,9 @@ static int open_spool(struct exporter *e, const struct export_options *opt)
 	e->has_spool = opt->spool && !r;
 	if (r == -EBUSY)
 		log_error("another process uses the spool %s", opt->spool);
+	else if (r == -EPERM)
+		log_error("the spool %s is refused: only root, or the user of this process, may own it and write to it",
+			opt->spool);
 	else if (r)
 		log_error("cannot use the spool %s: %s", opt->spool, why_errno(r));
 	return r;

@@ -72,15 +72,30 @@ static int find_files(struct spool *s)
 	return 0;
 }
 
+/* Who can write to the directory can put a link where a file will be, and root would follow it. */
+static int check_rights(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	return (st.st_uid && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH) ? -EPERM : 0;
+}
+
 int spool_open(const char *path, uint64_t bytes_max, double age_max, struct spool *ret)
 {
+	int r;
+
 	*ret = (struct spool){.dir = -1, .lock = -1, .bytes_max = bytes_max, .age_max = (uint64_t)age_max, .next = 1};
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return -errno;
-	ret->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ret->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (ret->dir < 0)
 		return -errno;
-	ret->lock = openat(ret->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	r = check_rights(ret->dir);
+	if (r)
+		return r;
+	ret->lock = openat(ret->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (ret->lock < 0)
 		return -errno;
 	if (flock(ret->lock, LOCK_EX | LOCK_NB))
@@ -154,7 +169,8 @@ void spool_put(struct spool *s, const struct message *m)
 	for (; spool_count(s) && s->bytes + f.bytes > s->bytes_max; s->full++)
 		spool_drop(s);
 	make_name(&f, name);
-	fd = openat(s->dir, NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	unlinkat(s->dir, NEW, 0); /* of a process that was killed */
+	fd = openat(s->dir, NEW, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	ok = fd >= 0 && write_all(fd, m->body.data, m->body.len);
 	ok &= fd >= 0 && !close(fd);
 	if (!ok || renameat(s->dir, NEW, s->dir, name)) {

@@ -122,6 +122,38 @@ def test_spool(cases, home):
                     second.stderr), 'a spool has one user', second.stderr)
 
 
+def test_links(cases, home):
+    """Another user put a link into the place of a file, or may do so."""
+    victim = home / 'victim'
+    victim.write_text('precious')
+    spool = home / 'spool'
+    port = agents.free_port()
+
+    def refused(what):
+        agent = Agent(STRATA, home, {'unit': UNIT}, conf(port, home))
+        done = subprocess.run(['timeout', '20', *agent.command()], capture_output=True, text=True, timeout=60)
+        cases.check(done.returncode == 1 and 'spool' in done.stderr and victim.read_text() == 'precious', what, done)
+
+    (home / 'real').mkdir()
+    spool.symlink_to(home / 'real')
+    refused('a spool that is a link')
+    spool.unlink()
+    spool.mkdir()
+    (spool / 'lock').symlink_to(victim)
+    refused('a lock that is a link')
+    (spool / 'lock').unlink()
+    spool.chmod(0o777)
+    refused('a spool that others can write to')
+    spool.chmod(0o700)
+    os.chown(spool, 65534, 65534)
+    refused('a spool of another user')
+    os.chown(spool, 0, 0)
+    (spool / 'new').symlink_to(victim)
+    with Agent(STRATA, home, {'unit': UNIT}, conf(port, home)) as agent:
+        cases.check(until(lambda: agent.metric('strata_export_spool_requests') >= 2) and victim.read_text() == 'precious',
+                    'a link in the spool is not followed', victim.read_text()[:100])
+
+
 def test_outage(cases, home):
     """An outage in the middle of a run."""
     port = agents.free_port()
@@ -153,7 +185,7 @@ def test_full(cases, home):
             cases.check(seen and seen[0] > 0 and seen == list(range(seen[0], seen[-1] + 1)), '..the rest arrives', seen)
     disk = home / 'disk'
     disk.mkdir()
-    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=16k', 'none', disk], capture_output=True).returncode:
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=16k,mode=700', 'none', disk], capture_output=True).returncode:
         cases.skip('a full disk', 'cannot mount a tmpfs')
         return
     try:
@@ -185,7 +217,7 @@ def main():
         return 0
     for test in (test_script, test_later, test_refused, test_away):
         test(cases)
-    for test in (test_spool, test_outage, test_full, test_headers_file):
+    for test in (test_spool, test_links, test_outage, test_full, test_headers_file):
         with tempfile.TemporaryDirectory() as home:
             test(cases, pathlib.Path(home))
     return cases.done()
