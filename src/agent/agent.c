@@ -40,7 +40,9 @@
 /* A change of the directory is looked at when it has been quiet for SETTLE_NS: editors write in several steps. */
 #define SETTLE_NS (SECOND / 5)
 #define ENDING ".bt"
-enum { OVER_MAX = 3, LAST_SECONDS = 5 /* for sending the last windows */ };
+/* A round takes a second at most, unless the agent was stopped. */
+#define GAP_NS (5 * SECOND)
+enum { MESSAGES_MAX = 64 /* of a round */, OVER_MAX = 3, LAST_SECONDS = 5 /* for sending the last windows */ };
 
 struct agent {
 	const char *conf_path, *given; /* -c, DIR */
@@ -218,7 +220,7 @@ static void update_units(struct agent *a, bool again)
 		if (u->seen)
 			unit_update(u, again);
 		else
-			unit_stop(u);
+			unit_remove(u);
 }
 
 static void drop_units(struct agent *a)
@@ -292,20 +294,21 @@ static void on_change(struct watch *w, uint32_t events)
 		a->rescan_at = clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;
 }
 
-/* The kernel names the sender; only the agent's processes are heard. */
-static void on_message(struct watch *w, uint32_t events)
+/* The kernel names the sender; only the agent's processes are heard. Returns false if no message waits. */
+static bool hear(struct agent *a)
 {
-	struct agent *a = OWNER(w, socket);
 	char text[4096], control[CMSG_SPACE(sizeof(struct ucred))] __attribute__((aligned(8)));
 	struct iovec part = {text, sizeof(text) - 1};
 	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control,
 		.msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(w->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t n = recvmsg(a->socket.fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	struct cmsghdr *c = n >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
 	struct ucred sender;
 
+	if (n < 0)
+		return false;
 	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS)
-		return;
+		return true;
 	memcpy(&sender, CMSG_DATA(c), sizeof(sender));
 	text[n] = '\0';
 	for (struct unit *u = a->units; u; u = u->next_unit) {
@@ -313,9 +316,24 @@ static void on_message(struct watch *w, uint32_t events)
 
 		if (p) {
 			process_hear(p, text);
-			return;
+			return true;
 		}
 	}
+	return true;
+}
+
+/* Other users can send messages too: the other events of a round come after so many. */
+static void hear_all(void *arg)
+{
+	struct agent *a = arg;
+
+	for (int i = 0; i < MESSAGES_MAX && hear(a); i++)
+		;
+}
+
+static void on_message(struct watch *w, uint32_t events)
+{
+	hear_all(OWNER(w, socket));
 }
 
 static void on_line(void *arg, struct unit *u, const char *line, size_t n)
@@ -421,8 +439,7 @@ static bool open_all(struct agent *a)
 	if (r)
 		log_error("the agent cannot wait for events: %s", why_errno(r));
 	a->env = (struct unit_env){.loop = &a->loop, .conf = &a->conf, .notify = a->notify, .once = a->once,
-		.line = on_line,
-		.arg = a};
+		.line = on_line, .hear = hear_all, .arg = a};
 	a->pages = (struct pages){.units = &a->units, .started = clock_ns(CLOCK_REALTIME)};
 	if (r || (!a->once && !open_http(a)))
 		return false;
@@ -486,12 +503,16 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 static void run(struct agent *a)
 {
-	uint64_t watchdog = notify_watchdog() / 2, now = clock_ns(CLOCK_MONOTONIC), next = now, said = now;
+	uint64_t watchdog = notify_watchdog() / 2, now = clock_ns(CLOCK_MONOTONIC), next = now, said = now, round;
 
 	while (!((a->stops || a->once) && !any_runs(a))) {
 		if (watches_run(&a->loop, clock_ms_until(earlier(next, a->stops ? 0 : a->rescan_at))) < 0)
 			break;
+		round = now;
 		now = clock_ns(CLOCK_MONOTONIC);
+		if (now - round > GAP_NS)
+			for (struct unit *u = a->units; u; u = u->next_unit)
+				unit_forgive(u);
 		if (a->rescan_at && now >= a->rescan_at && !a->stops)
 			reload(a, false);
 		if (now < next)

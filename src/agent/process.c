@@ -118,6 +118,8 @@ static void on_end(struct watch *w, uint32_t events)
 		;
 	if (p->message.len)
 		take_message(p, p->message.data, p->message.len);
+	if (p->calls.ending)
+		p->calls.ending(p->calls.arg, p);
 	p->pid = 0;
 	p->calls.ended(p->calls.arg, p);
 }
@@ -257,6 +259,9 @@ void process_free(struct process *p)
 {
 	if (!p)
 		return;
+	process_kill(p);
+	if (p->pid)
+		waitpid(p->pid, NULL, 0);
 	drop(p, &p->out);
 	drop(p, &p->err);
 	drop(p, &p->end);

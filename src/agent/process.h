@@ -16,6 +16,7 @@ struct process_calls {
 	/* A line of its output, without the newline. */
 	void (*line)(void *arg, struct process *p, const char *line, size_t n);
 	void (*ready)(void *arg, struct process *p); /* its probes are attached */
+	void (*ending)(void *arg, struct process *p); /* before that: its last messages can still be heard; or NULL */
 	void (*ended)(void *arg, struct process *p); /* its status is known; all output was read; free it */
 };
 
@@ -54,6 +55,7 @@ void process_measure(struct process *p);
 /* Asks it to end; kills it if it was asked more than ten seconds ago. */
 void process_stop(struct process *p);
 void process_kill(struct process *p);
+/* Kills it if it still runs, and waits for its end. */
 void process_free(struct process *p);
 /* Returns how it ended: "status 1", "signal 9 (Killed)". */
 void process_end_text(const struct process *p, struct str *out);

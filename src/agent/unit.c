@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -62,15 +63,10 @@ static void each(const struct unit *u, void (*f)(struct process *p))
 			f(u->leaving[i]);
 }
 
-static void end(struct process *p)
-{
-	process_kill(p);
-	process_free(p);
-}
-
 void unit_free(struct unit *u)
 {
-	each(u, end);
+	each(u, process_kill); /* all of them before the first is waited for */
+	each(u, process_free);
 	series_free(u->series);
 	str_done(&u->why);
 	free(u->name);
@@ -83,6 +79,12 @@ void unit_stop(struct unit *u)
 {
 	u->restart_at = 0;
 	each(u, process_stop);
+}
+
+void unit_remove(struct unit *u)
+{
+	unit_stop(u);
+	free(TAKE(u->text));
 }
 
 bool unit_is_running(const struct unit *u)
@@ -126,37 +128,48 @@ static void on_line(void *arg, struct process *p, const char *line, size_t n)
 	u->env->line(u->env->arg, u, line, n);
 }
 
-/* The old process ends now: the new one has all events from here on. */
-static void leave(struct unit *u)
+static struct process **free_place(struct unit *u)
 {
-	size_t i = 0;
-
-	while (i + 1 < ARRAY_SIZE(u->leaving) && u->leaving[i])
-		i++;
-	if (u->leaving[i]) { /* four reloads within the time of one end */
-		process_kill(u->current);
-		return;
-	}
-	u->leaving[i] = TAKE(u->current);
-	process_stop(u->leaving[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(u->leaving); i++)
+		if (!u->leaving[i])
+			return &u->leaving[i];
+	return NULL;
 }
 
-static void on_ready(void *arg, struct process *p)
+static void promote(struct unit *u)
 {
-	struct unit *u = arg;
-
-	if (u->next != p)
-		return;
-	u->reloads += u->current != NULL;
-	if (u->current)
-		leave(u);
-	if (u->current)
-		return;
 	u->current = TAKE(u->next);
 	u->state = UNIT_UP;
 	u->over = 0;
 	u->measured_at = 0;
 	log_info("%s is up", u->name);
+}
+
+static void on_ready(void *arg, struct process *p)
+{
+	struct unit *u = arg;
+	struct process **place = free_place(u);
+
+	if (u->next != p)
+		return;
+	u->reloads += u->current != NULL;
+	if (u->current && !place) { /* four reloads within the time of one end: on_ended() promotes it */
+		process_kill(u->current);
+		return;
+	}
+	if (u->current) { /* it ends now: the new one has all events from here on */
+		*place = TAKE(u->current);
+		process_stop(*place);
+	}
+	promote(u);
+}
+
+static void on_ending(void *arg, struct process *p)
+{
+	struct unit *u = arg;
+
+	if (u->env->hear)
+		u->env->hear(u->env->arg);
 }
 
 static void forget(struct unit *u, struct process *p)
@@ -169,7 +182,28 @@ static void forget(struct unit *u, struct process *p)
 	process_free(p);
 }
 
-/* The script could not be started. An older one goes on. */
+/* A newer script takes the place of one that starts. */
+static void give_up(struct unit *u)
+{
+	struct process *p = TAKE(u->next), **place = free_place(u);
+
+	if (p->ready)
+		process_stop(p);
+	else
+		process_kill(p);
+	if (place)
+		*place = p;
+	else
+		forget(u, p);
+}
+
+static void plan_restart(struct unit *u)
+{
+	u->restart_at = clock_ns(CLOCK_MONOTONIC) + (1ull << (u->crashes < 6 ? u->crashes : 6)) * SECOND;
+	u->crashes++;
+}
+
+/* The script could not be started. An older one goes on. After a crash it has run before, and is tried again. */
 static void on_failed_start(struct unit *u, struct process *p)
 {
 	struct str text = {};
@@ -182,6 +216,8 @@ static void on_failed_start(struct unit *u, struct process *p)
 		"");
 	if (!u->current)
 		u->state = UNIT_FAILED;
+	if (!u->current && !u->env->once && (u->crashes || WIFSIGNALED(p->status)))
+		plan_restart(u);
 	str_done(&text);
 }
 
@@ -197,8 +233,7 @@ static void on_ended_current(struct unit *u, struct process *p)
 	}
 	if (now - p->ready_at > 10 * BACK_OFF_MAX * SECOND)
 		u->crashes = 0;
-	u->restart_at = now + (1ull << (u->crashes < 6 ? u->crashes : 6)) * SECOND;
-	u->crashes++;
+	plan_restart(u);
 	u->state = UNIT_FAILED;
 	str_clear(&u->why);
 	str_add(&u->why, "it ended with ");
@@ -220,7 +255,10 @@ static void on_ended(void *arg, struct process *p)
 			on_failed_start(u, p);
 	} else if (u->current == p) {
 		u->current = NULL;
-		on_ended_current(u, p);
+		if (u->next && u->next->ready)
+			promote(u);
+		else
+			on_ended_current(u, p);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(u->leaving); i++)
 		if (u->leaving[i] == p)
@@ -319,12 +357,12 @@ static void start(struct unit *u)
 	char **words = unit_words(u, false), **environment = environment_of(u);
 	struct process_plan plan = {
 		.name = u->name, .number = ++u->env->nprocesses, .argv = words, .environment = environment,
-		.calls = {.arg = u, .line = on_line, .ready = on_ready, .ended = on_ended},
+		.calls = {.arg = u, .line = on_line, .ready = on_ready, .ending = on_ending, .ended = on_ended},
 	};
 	int r;
 
 	if (u->next)
-		end(TAKE(u->next));
+		give_up(u);
 	u->restart_at = 0;
 	str_clear(&u->why);
 	r = process_start(u->env->loop, &plan, &u->next);
@@ -429,6 +467,16 @@ static void check_hang(struct unit *u, struct process *p, uint64_t now)
 			(uint64_t)((now - p->heard) / SECOND));
 		process_kill(p);
 	}
+}
+
+static void forgive(struct process *p)
+{
+	p->heard = clock_ns(CLOCK_MONOTONIC);
+}
+
+void unit_forgive(struct unit *u)
+{
+	each(u, forgive);
 }
 
 struct unit_sums unit_sums(const struct unit *u)

@@ -25,6 +25,7 @@ struct unit_env {
 	bool once;           /* each unit runs for one window */
 	uint32_t nprocesses; /* started so far */
 	void (*line)(void *arg, struct unit *u, const char *line, size_t n); /* of OTLP/JSON */
+	void (*hear)(void *arg); /* takes the messages that wait in the socket */
 	void *arg;
 };
 
@@ -58,11 +59,15 @@ void unit_update(struct unit *u, bool again);
 bool unit_may_run(struct unit *u);
 /* Asks all its processes to end. */
 void unit_stop(struct unit *u);
+/* Its file is gone: stops it, and starts it anew if the file comes back. */
+void unit_remove(struct unit *u);
 bool unit_is_running(const struct unit *u);
 /* Returns its process with the pid, or NULL. */
 struct process *unit_process(const struct unit *u, int pid);
 /* Called each second: restarts after a crash, ends processes that hang, looks at the budget. */
 void unit_tick(struct unit *u, uint64_t now);
+/* The agent itself did not run: its processes may have spoken meanwhile. */
+void unit_forgive(struct unit *u);
 /* Stops it because it, or all units together, used too much. */
 void unit_over_budget(struct unit *u, double share, double allowed, const char *whose);
 /* Returns the window in seconds. */

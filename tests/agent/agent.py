@@ -103,6 +103,70 @@ def test_crash(cases, agent):
     cases.check(until(lambda: agent.metric('strata_other_ticks_total') > before), '..and its counters go on')
 
 
+def processes(agent, name):
+    """Returns the pids that run a script, old and new."""
+    found = []
+    for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
+        try:
+            if f'{agent.scripts}/{name}.bt'.encode() in path.read_bytes().split(b'\0'):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def zombies(agent):
+    found = []
+    for path in pathlib.Path('/proc').glob('[0-9]*/stat'):
+        try:
+            state, parent = path.read_text().rsplit(')', 1)[1].split()[:2]
+        except OSError:
+            continue
+        if state == 'Z' and int(parent) == agent.process.pid:
+            found.append(path.parent.name)
+    return found
+
+
+def version(number):
+    return OTHER + f' // version {number}'
+
+
+def test_fast(cases, home):
+    """Changes that come while old processes end, which a signal makes slow, or while new ones start."""
+    with Agent(STRATA, home, {'other': OTHER}) as agent:
+        until(lambda: agent.is_up('other'))
+        for number in range(1, 6):
+            for pid in processes(agent, 'other'):
+                os.kill(pid, signal.SIGSTOP)
+            agent.write('other', version(number))
+            until(lambda: agent.metric('strata_unit_reloads_total{unit="other"}') == number)
+        cases.check(until(lambda: agent.is_up('other'), 30) and not agent.metric('strata_unit_restarts_total{unit="other"}'),
+                    'five fast reloads', agent.get('/')[1], agent.errors.read_text())
+        ended = until(lambda: len(processes(agent, 'other')) == 1)
+        for number in range(6, 10):
+            before = agent.metric('strata_unit_starts_total{unit="other"}')
+            agent.write('other', version(number))
+            until(lambda: agent.metric('strata_unit_starts_total{unit="other"}') > before)
+        cases.check(ended and until(lambda: agent.is_up('other') and not zombies(agent) and len(processes(agent, 'other')) == 1),
+                    'changes during a start leave no process', zombies(agent), processes(agent, 'other'))
+        pid = processes(agent, 'other')[0]
+        os.kill(pid, signal.SIGSTOP)
+        scans = agent.metric('strata_agent_reloads_total')
+        (agent.scripts / 'other.bt').unlink()
+        until(lambda: agent.metric('strata_agent_reloads_total') > scans)
+        agent.write('other', version(9))
+        until(lambda: agent.metric('strata_agent_reloads_total') > scans + 1)
+        os.kill(pid, signal.SIGCONT)
+        cases.check(until(lambda: agent.is_up('other') and processes(agent, 'other') not in ([], [pid]), 30),
+                    'a script that is removed and comes back runs', agent.get('/')[1])
+        pids = until(lambda: len(processes(agent, 'other')) == 1 and processes(agent, 'other'))
+        os.kill(pids[0], signal.SIGKILL)
+        pids = until(lambda: processes(agent, 'other') not in ([], pids) and processes(agent, 'other'))
+        os.kill(pids[0], signal.SIGKILL)
+        cases.check(until(lambda: agent.is_up('other') and processes(agent, 'other') not in ([], pids), 30),
+                    'a restart that fails is repeated', agent.get('/')[1])
+
+
 def test_clients(cases, agent):
     cases.check(agent.get('/nothing')[0] == 404, 'an unknown page')
     many = [socket.create_connection(('127.0.0.1', agent.port)) for _ in range(40)]
@@ -172,7 +236,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_units, test_rights, test_manager, test_modes, test_budget):
+    for test in (test_units, test_fast, test_rights, test_manager, test_modes, test_budget):
         with tempfile.TemporaryDirectory() as home:
             test(cases, pathlib.Path(home))
     return cases.done()
