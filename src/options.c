@@ -146,7 +146,12 @@ static bool find_cgroup(const struct options *o)
 
 	if (!r)
 		return true;
-	log_error(r == -ENOTTY ? "%s is not a directory of a cgroup (v2)" : "there is no cgroup (v2) %s", o->cgroup);
+	if (r == -ENOTTY)
+		log_error("%s is not a directory of a cgroup (v2)", o->cgroup);
+	else if (r == -ENOENT)
+		log_error("there is no cgroup (v2) %s", o->cgroup);
+	else
+		log_error("cannot open the cgroup (v2) %s: %s", o->cgroup, why_errno(r));
 	log_hint("--cgroup takes its directory, or the path in /proc/PID/cgroup after 0::");
 	return false;
 }

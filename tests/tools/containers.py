@@ -88,6 +88,8 @@ def test_filters(cases, top):
         cases.check(seen == {key: count[key] for key in wanted}, f'{" ".join(options)} /{predicate}/', said)
     done = subprocess.run([STRATA, '--cgroup', '/none', '-e', 'begin { }'], capture_output=True, text=True)
     cases.check('there is no cgroup (v2) /none' in done.stderr and done.returncode, '--cgroup of no cgroup', done.stderr)
+    done = subprocess.run([STRATA, '--cgroup', '/cgroup.procs', '-e', 'begin { }'], capture_output=True, text=True)
+    cases.check('Not a directory' in done.stderr and done.returncode, '--cgroup: the reason', done.stderr)
     done = subprocess.run([STRATA, '--user', 'none-such', '-e', 'begin { }'], capture_output=True, text=True)
     cases.check('there is no user none-such' in done.stderr and done.returncode, '--user of no user', done.stderr)
 

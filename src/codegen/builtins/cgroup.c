@@ -77,7 +77,7 @@ static const struct type *check_in_cgroup(struct check *c, struct expr *call)
 	return type_bool;
 }
 
-enum { CGROUP_LEVELS = 16 };
+enum { CGROUP_LEVELS = 32 };
 
 static struct ir *is_ancestor(struct gen *g, uint64_t id, int level)
 {
