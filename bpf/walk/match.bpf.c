@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* match.bpf.c - what is known of stacks in conditions with has_frame(). See match.h. Linked only if a script has such
- * a condition. */
+/* match.bpf.c - verdicts about stacks and cgroups. See match.h. Linked only if a script has conditions with has_frame() or
+ * names of containers. */
 #include "match.h"
 
 #include "bpf/lib/kernel.bpf.h"

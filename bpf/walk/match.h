@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* match.h - conditions with has_frame(): src/codegen/gen_gate.c, src/session/holds.c and bpf/walk/match.bpf.c.
+/* match.h - conditions with has_frame() or names of containers: src/codegen/gen_gate.c, src/session/holds.c and
+ * bpf/walk/match.bpf.c.
  *
- * Userspace knows the names of frames, and so decides. It writes its verdict about a stack's id to the map
- * `verdicts`, and the kernel decides about the next event with that stack. An event of a stack without a verdict
- * is held: its records carry the numbers of the conditions on which they depend, and userspace decides. */
+ * Userspace knows the names, and so decides. It writes its verdict about the id of a stack or cgroup to the map
+ * `verdicts`, and the kernel decides about the next event with that stack or cgroup. An event without a verdict is
+ * held: its records carry the numbers of the conditions on which they depend, and userspace decides. */
 #pragma once
 #include "bpf/lib/record.h"
 
@@ -30,7 +31,7 @@
 /* A condition is a truth table: bit i is its value if the has_frame() with number k is bit k of i. */
 #define GATE_VARS 6
 #define GATE_LEVELS 8 /* nested conditions */
-#define GATE_ASKS GATE_LEVELS /* no level: the event was counted, and userspace only learns about the stacks */
+#define GATE_ASKS GATE_LEVELS /* not a level: the event was counted; the record only asks for verdicts */
 #define GATE_OPPOSITE 256     /* added to the level: the other branch of an event, which was counted */
 struct gate_record {
 	struct record head; /* id: the image's record of the condition */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gate.h - conditions with has_frame(), which are decided by the names of frames: by a verdict of userspace about an
- * earlier event with the same stack, or, if there is none, after the event: bpf/walk/match.h has the records.
+/* gate.h - conditions with has_frame() or names of containers, which are decided by names: by a verdict of userspace
+ * about an earlier event with the same stack or cgroup, or, if there is none, after the event: bpf/walk/match.h has the
+ * records.
  *
  * The program of an event that is not decided goes on. Its effects become records, which userspace drops if the
  * condition turns out to be false. Where an effect cannot wait, the event is counted at the condition instead, and
@@ -16,7 +17,7 @@ struct ir_block;
 struct stmt;
 struct type;
 
-/* Returns whether the condition depends on a has_frame(). */
+/* Returns whether the condition depends on a has_frame() or the name of a container. */
 bool gate_is(const struct expr *condition);
 
 /* Returns whether a part of the condition that comes after a has_frame() changes something, such as a map: while the
@@ -38,7 +39,7 @@ struct ir *gate_value(struct gen *g, struct expr *condition);
 struct ir *gen_levels(struct gen *g);
 
 /* The walks of a stack in a program with such a condition are one walk. Returns the place of its id in scratch memory
- * (the word before it is 1 if the stack was walked, the word after it what is known of the stack), or 0. */
+ * (the word before it is 1 if the stack was walked, the word after it has the stack's verdict), or 0. */
 uint32_t gate_walk_at(const struct gen *g, const struct type *stack);
 
 /* In gen_hold.c: returns why effects of the program cannot wait, or NULL if they can. */

@@ -80,7 +80,7 @@ struct gen {
 	bool needs_unwinder;        /* ..which is impossible: a part of the script needs the unwinder's functions */
 	bool walks_all;             /* a stack has frames of all languages */
 	unsigned nwalks;            /* calls of the unwinder in this program */
-	bool gates;                 /* a condition has has_frame(): see gate.h */
+	bool gates;                 /* a condition needs names: see gate.h */
 	bool holds;                 /* ..and the effects of an undecided event wait.. */
 	const char *unheld;         /* ..or the reason why they cannot */
 	unsigned level;             /* number of such conditions around the statement */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gen_gate.c - conditions with has_frame(). See gate.h. */
+/* gen_gate.c - conditions with has_frame() and names of containers. See gate.h. */
 #include "gate.h"
 
 #include <assert.h>
@@ -202,7 +202,7 @@ static struct ir *ask(struct gen *g, const char *function, struct ir *id)
 	return gen_library(g, function, params, NULL, &id, 1);
 }
 
-/* Returns what the kernel knows of the stack or cgroup. It is looked up once for a stack that is walked once. */
+/* Returns the kernel's verdict about the stack or cgroup. It is looked up once for a stack that is walked once. */
 static struct ir *verdict_of(struct gen *g, struct expr *n, struct ir *id)
 {
 	struct expr *stack = type_is_has_frame(n->type) && n->kind == EXPR_CALL ? call_arg(n, 0) : NULL;

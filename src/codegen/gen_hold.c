@@ -2,8 +2,7 @@
 /* gen_hold.c - effects of events that are not decided: which of them can wait, and updates of maps, which become
  * records that userspace gives to a program. See gate.h.
  *
- * An effect can wait if nothing that a program does depends on it: what is printed, and aggregations that no program
- * reads. */
+ * An effect can wait if no program depends on it: output, and aggregations that no program reads. */
 #include <linux/bpf.h>
 #include <stddef.h>
 

@@ -125,7 +125,7 @@ struct image_record {
 	uint32_t failed;      /* ..and the record that counts updates that failed */
 };
 
-/* A condition with has_frame(). */
+/* A condition with has_frame() or names of containers. */
 struct image_gate {
 	unsigned n;
 	uint8_t patterns[6];  /* by number of the has_frame() in the condition: index of image.patterns */
@@ -179,7 +179,7 @@ struct image {
 	unsigned nnamed;
 	const struct frame_pattern *patterns[IMAGE_PATTERNS_MAX]; /* of conditions with has_frame() */
 	unsigned npatterns;
-	bool gates;           /* a condition has has_frame() */
+	bool gates;           /* a condition has has_frame() or the name of a container */
 	unsigned napplies;     /* programs that make updates of held events: APPLY_PROGRAM in bpf/walk/match.h */
 	uint32_t apply_size;   /* bytes of the largest record for them */
 	uint32_t stack_limit; /* the largest limit of a stored stack */

@@ -266,7 +266,7 @@ static void count(const struct holds *h, uint32_t number)
 void holds_decide(struct holds *h, const struct show *show, const struct image_record *r, const uint8_t *data)
 {
 	const struct gate_record *g = (const struct gate_record *)data;
-	uint64_t possible = UINT64_MAX; /* the rows of the table that agree with what is known */
+	uint64_t possible = UINT64_MAX; /* the rows of the table that agree with the known verdicts */
 	unsigned level = g->level & ~GATE_OPPOSITE;
 	bool yes, no;
 
@@ -329,7 +329,7 @@ void holds_report(const struct holds *h)
 
 		if (h->img->patterns[i]->container || h->matched >> i & 1 || strchr(func, '*') || !h->names.len)
 			continue;
-		log_warn("no frame was called %s, for which has_frame() looked", func);
+		log_warn("has_frame() looked for %s, but no frame has that name", func);
 		near = nearest(func, (const char *const *)h->names.data, h->names.len);
 		if (near)
 			log_hint("did you mean %s?", near);

@@ -21,7 +21,7 @@ struct record_env {
 	const struct image *image;
 	struct shared *shared;  /* maps */
 	const struct settings *settings;
-	struct holds *holds;    /* decides about events; NULL: no condition has has_frame() */
+	struct holds *holds;    /* decides about events; NULL: no condition needs names */
 	struct advice *idle;    /* counts the idle waits of the maps that are printed; NULL: nobody is advised */
 	struct advice *advice;  /* gets the maps that are printed; NULL: nobody is advised */
 	int64_t top;            /* --top; 0: all */

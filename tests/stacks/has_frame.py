@@ -303,7 +303,7 @@ def test_stopped(cases, flood):
 
 def test_messages(cases, program):
     seen = strata('-c', program, '-e', f'uprobe:{program}:leaf_of_has /has_frame(ustack, "shop::cart:add")/ {{ @ = count(); }}')
-    cases.check('no frame was called shop::cart:add' in seen and 'did you mean shop::cart::add' in seen,
+    cases.check('has_frame() looked for shop::cart:add, but no frame has that name' in seen and 'did you mean shop::cart::add' in seen,
                 'the nearest name', seen)
     for expression, message in {
             '$x = has_frame(ustack, "f") ? 1 : 2': 'decide only in a predicate', 'has_frame(pid, "f")': 'frames of a stack',
