@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* match.bpf.c - verdicts about stacks and cgroups. See match.h. Linked only if a script has conditions with has_frame() or
- * names of containers. */
+/* match.bpf.c - verdicts about stacks and cgroups. See match.h. Linked only if a script has
+ * conditions with has_frame() or names of containers. */
 #include "match.h"
 
 #include "bpf/lib/kernel.bpf.h"
@@ -30,7 +30,8 @@ static __always_inline int verdict(__u64 id)
 	return e ? (e & VERDICT_BITS) | VERDICT_KNOWN : VERDICT_UNKNOWN;
 }
 
-/* Returns the patterns that match, as bits, | VERDICT_PARTIAL, | VERDICT_KNOWN; or VERDICT_UNKNOWN. The empty stack has no frame. */
+/* Returns the patterns that match, as bits, | VERDICT_PARTIAL, | VERDICT_KNOWN; or VERDICT_UNKNOWN. The empty stack
+ * has no frame. */
 __global int stack_verdict(__u64 id)
 {
 	if (!id)

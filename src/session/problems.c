@@ -87,7 +87,8 @@ static const struct kind {
 	[PROBLEM_UNDECIDED] = { /* the summary has all */
 		.one = "event was not decided",
 		.many = "events were not decided",
-		.hint = ", because frames of their stacks were missing or had no names yet: they are missing from the answer",
+		.hint = ", because frames of their stacks were missing or had no names yet: "
+			"they are missing from the answer",
 	},
 	[PROBLEM_APPLY] = { /* the summary has all */
 		.one = "update of a held event was lost",
