@@ -138,17 +138,19 @@ void target_cgroup_path(struct target *t, uint64_t id, const char *hierarchies, 
 
 /* ---- the tree of version 2 ----------------------------------------------- */
 
-/* Opens the root of the cgroups of version 2, which may be mounted elsewhere than usual. Returns -errno on failure. */
-static int open_root(struct target *t, struct str *ret_mount)
+/* Opens a mount of cgroups of version 2: one of the root, or else, if not only_root, the first. Returns -errno on
+ * failure. */
+static int open_mount(struct target *t, bool only_root, struct str *ret_mount)
 {
 	_cleanup_(freep) char *text = target_read(t, "/proc/self/mountinfo", 16 << 20, NULL);
 	char *rest = text, *line;
 
 	while (rest && (line = strsep(&rest, "\n"))) {
-		char mount[4096];
+		char root[4096], mount[4096];
 		int fd;
 
-		if (!strstr(line, " - cgroup2 ") || sscanf(line, "%*s %*s %*s %*s %4095s", mount) != 1)
+		if (!strstr(line, " - cgroup2 ") || sscanf(line, "%*s %*s %*s %4095s %4095s", root, mount) != 2 ||
+			(only_root && strcmp(root, "/") != 0))
 			continue;
 		fd = open(target_path(t, mount), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd < 0)
@@ -157,6 +159,15 @@ static int open_root(struct target *t, struct str *ret_mount)
 		return fd;
 	}
 	return -ENOENT;
+}
+
+/* Opens the root of the cgroups of version 2, which may be mounted elsewhere than usual. A part of the tree may be
+ * mounted before it. Returns -errno on failure. */
+static int open_root(struct target *t, struct str *ret_mount)
+{
+	int fd = open_mount(t, true, ret_mount);
+
+	return fd < 0 ? open_mount(t, false, ret_mount) : fd;
 }
 
 struct each {

@@ -90,6 +90,10 @@ def test_filters(cases, top):
     cases.check('there is no cgroup (v2) /none' in done.stderr and done.returncode, '--cgroup of no cgroup', done.stderr)
     done = subprocess.run([STRATA, '--cgroup', '/cgroup.procs', '-e', 'begin { }'], capture_output=True, text=True)
     cases.check('Not a directory' in done.stderr and done.returncode, '--cgroup: the reason', done.stderr)
+    command = f'''mount --bind {top}/strata-test /mnt && umount {top} && mount -t cgroup2 none {top} &&
+        exec {STRATA} -q --cgroup /strata-test -e 'begin {{ print(1); exit(); }}\''''
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', command], capture_output=True, text=True)
+    cases.check(done.stdout.split() == ['1'], '--cgroup, where a part of the tree is mounted before its root', done)
     done = subprocess.run([STRATA, '--user', 'none-such', '-e', 'begin { }'], capture_output=True, text=True)
     cases.check('there is no user none-such' in done.stderr and done.returncode, '--user of no user', done.stderr)
 
