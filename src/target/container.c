@@ -147,11 +147,27 @@ static void add_plain(const char *path, struct str *out)
 	}
 }
 
+/* Ids of cgroups are numbers in a row, with a generation in the upper half. */
+static struct container_name **list_of(struct target *t, uint64_t cgroup)
+{
+	return &t->containers[(cgroup ^ cgroup >> 32) % CONTAINER_LISTS];
+}
+
+static struct container_name *known_container(struct target *t, uint64_t cgroup)
+{
+	struct container_name *c = *list_of(t, cgroup);
+
+	while (c && c->cgroup != cgroup)
+		c = c->next;
+	return c;
+}
+
 /* path: "" if the cgroup has gone. */
 static struct container_name *add_container(struct target *t, uint64_t cgroup, const char *path)
 {
 	struct container_name *c = arena_new_obj(t->arena, struct container_name);
 	const char *id = find_id(t->arena, path);
+	struct container_name **list = list_of(t, cgroup);
 	struct str name = {};
 
 	if (!id)
@@ -162,20 +178,18 @@ static struct container_name *add_container(struct target *t, uint64_t cgroup, c
 		str_addf(&name, "%.*s", SHORT_ID, id);
 	}
 	*c = (struct container_name){
-		cgroup, arena_strndup(t->arena, str_text(&name), name.len), id, *path, t->containers,
+		cgroup, arena_strndup(t->arena, str_text(&name), name.len), id, *path, *list,
 	};
-	t->containers = c;
+	*list = c;
 	str_done(&name);
 	return c;
 }
 
 static struct container_name *find_container(struct target *t, uint64_t cgroup)
 {
-	struct container_name *c = t->containers;
+	struct container_name *c = known_container(t, cgroup);
 	struct str path = {};
 
-	while (c && c->cgroup != cgroup)
-		c = c->next;
 	if (c)
 		return c;
 	target_cgroup_path(t, cgroup, "unified", &path);
@@ -191,11 +205,7 @@ const char *target_container(struct target *t, uint64_t cgroup)
 
 void target_container_note(struct target *t, uint64_t cgroup, const char *path)
 {
-	const struct container_name *c = t->containers;
-
-	while (c && c->cgroup != cgroup)
-		c = c->next;
-	if (!c)
+	if (!known_container(t, cgroup))
 		add_container(t, cgroup, path);
 }
 

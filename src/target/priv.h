@@ -7,6 +7,8 @@
 struct kfuncs;
 struct ksyms;
 
+enum { CONTAINER_LISTS = 1024 };
+
 struct target {
 	struct arena *arena;
 	char *root;      /* real path, "" for "/" */
@@ -25,7 +27,7 @@ struct target {
 	bool no_btf;
 	struct btf_cache *btf_cache;
 	struct module_btf *modules;
-	struct container_name *containers; /* the containers whose names were needed */
+	struct container_name *containers[CONTAINER_LISTS]; /* those whose names were needed, by list_of() */
 	unsigned kernel_version; /* 6 << 16 | 6 << 8; 0 before the first use */
 	uint32_t features;       /* bits of enum feature, once checked.. */
 	uint32_t asked, disabled;
