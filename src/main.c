@@ -166,7 +166,8 @@ static int show_sum(struct options *o, struct recording *sum, size_t hosts, size
 
 static int run_on_hosts(struct options *o)
 {
-	static const char ssh[] = "ssh -o BatchMode=yes -o ConnectTimeout=10";
+	static const char ssh[] = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 "
+		"-o ServerAliveCountMax=3";
 	const struct output *format = o->format ? o->format : output_by_file(o->output);
 	struct recording *sum = NULL;
 	struct str command = {};
@@ -180,7 +181,7 @@ static int run_on_hosts(struct options *o)
 			"per line, are needed" : why_errno(r));
 	if (!r) {
 		add_remote_command(o, &command);
-		sum = hosts_run(&hosts, o->ssh ? o->ssh : ssh, command.data, o->by_host, &failed);
+		sum = hosts_run(&hosts, o->ssh ? o->ssh : ssh, command.data, o->duration, o->by_host, &failed);
 		code = show_sum(o, sum, hosts.len, failed);
 	}
 	str_done(&command);

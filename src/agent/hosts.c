@@ -28,6 +28,10 @@
 /* A host's recording is kept in memory until all have ended. */
 /* timeout(1) sends a signal twice: to the process, and to its group. */
 #define SAME_SIGNAL_NS 100000000ull
+/* A host has END_NS to print its maps after it was asked to end, and START_NS to compile the script. */
+#define SECOND 1000000000ull
+#define END_NS (15 * SECOND)
+#define START_NS (60 * SECOND)
 enum { RECORDING_MAX = 1 << 30, HOSTS_MAX = 4096, NAME_MAX_BYTES = 256 };
 
 struct host {
@@ -36,7 +40,7 @@ struct host {
 	struct process *process; /* NULL: it could not be started */
 	int input;               /* our end of its standard input; -1: closed */
 	struct str text;         /* its recording */
-	bool ended, failed, asked;
+	bool ended, failed, late;
 };
 
 struct hosts {
@@ -45,11 +49,12 @@ struct hosts {
 	struct host *list;
 	size_t n, running;
 	uint64_t stops; /* CLOCK_MONOTONIC ns of the first signal; 0: none */
+	uint64_t end;   /* until which they have to answer; UINT64_MAX: when they like */
 };
 
 /* ---- names --------------------------------------------------------------- */
 
-/* A name that begins with "-" would be an option of ssh. */
+/* A name that begins with "-" would be an option of ssh. A host that is named twice is asked once. */
 static bool add_name(host_list *l, const char *name, size_t n)
 {
 	char *copy;
@@ -58,6 +63,9 @@ static bool add_name(host_list *l, const char *name, size_t n)
 		return true;
 	if (*name == '-' || n >= NAME_MAX_BYTES || l->len >= HOSTS_MAX)
 		return false;
+	for (size_t i = 0; i < l->len; i++)
+		if (!strncmp(l->data[i], name, n) && !l->data[i][n])
+			return true;
 	copy = strndup(name, n);
 	vec_push(l, copy);
 	return true;
@@ -143,10 +151,14 @@ static void on_ended(void *arg, struct process *p)
 	h->all->running--;
 	closep(&h->input);
 	h->input = -1;
-	if (!p->status && !h->failed && h->text.len)
+	if (!p->status && !h->failed && h->text.len) {
+		if (p->said.len)
+			log_warn("%s: %s", h->name, last_words(p));
 		return;
+	}
+	log_error("%s: %s", h->name, h->late ? "it does not answer" : h->failed ? "its answer is too large" :
+		last_words(p));
 	h->failed = true;
-	log_error("%s: %s", h->name, p->status || !h->text.len ? last_words(p) : "its answer is too large");
 }
 
 static void start(struct host *h, const char *ssh, const char *command)
@@ -177,6 +189,16 @@ static void start(struct host *h, const char *ssh, const char *command)
 
 /* ---- all ----------------------------------------------------------------- */
 
+/* Ends the connections. */
+static void kill_all(struct hosts *a, bool are_late)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (a->list[i].process && !a->list[i].ended) {
+			a->list[i].late |= are_late;
+			process_kill(a->list[i].process);
+		}
+}
+
 /* The first signal asks all to end, the second ends the connections. */
 static void on_signal(struct watch *w, uint32_t events)
 {
@@ -189,9 +211,11 @@ static void on_signal(struct watch *w, uint32_t events)
 	for (size_t i = 0; i < a->n; i++) {
 		closep(&a->list[i].input);
 		a->list[i].input = -1;
-		if (a->stops && a->list[i].process)
-			process_kill(a->list[i].process);
 	}
+	if (a->stops)
+		kill_all(a, false);
+	else
+		a->end = a->end < now + END_NS ? a->end : now + END_NS;
 	a->stops = a->stops ? a->stops : now;
 }
 
@@ -249,9 +273,10 @@ static struct recording *sum_of(struct hosts *a, bool by_host, size_t *ret_faile
 	return sum;
 }
 
-struct recording *hosts_run(const host_list *l, const char *ssh, const char *command, bool by_host, size_t *ret_failed)
+struct recording *hosts_run(const host_list *l, const char *ssh, const char *command, double seconds,
+	bool by_host, size_t *ret_failed)
 {
-	struct hosts a = {.n = l->len, .signals.fd = -1};
+	struct hosts a = {.n = l->len, .signals.fd = -1, .end = UINT64_MAX};
 	struct recording *sum = NULL;
 	int r = open_loop(&a);
 
@@ -264,8 +289,15 @@ struct recording *hosts_run(const host_list *l, const char *ssh, const char *com
 		a.list[i] = (struct host){.name = l->data[i], .all = &a, .input = -1};
 		start(&a.list[i], ssh, command);
 	}
-	while (a.running && !r)
-		r = watches_run(&a.loop, -1);
+	if (seconds > 0)
+		a.end = clock_ns(CLOCK_MONOTONIC) + START_NS + (uint64_t)(seconds * 1e9);
+	while (a.running && !r) {
+		r = watches_run(&a.loop, clock_ms_until(a.end));
+		if (clock_ns(CLOCK_MONOTONIC) < a.end)
+			continue;
+		kill_all(&a, true);
+		a.end = UINT64_MAX;
+	}
 	if (!r)
 		sum = sum_of(&a, by_host, ret_failed);
 	for (size_t i = 0; i < a.n; i++) {

@@ -17,5 +17,7 @@ int hosts_read(const char *text, host_list *ret);
 void hosts_done(host_list *l);
 /* Runs `command`, words for a shell, on each host: ssh HOST COMMAND. The output of a host is a recording. Ends when all
  * have ended; a signal asks them to. Returns the sum of those that succeeded, or NULL if none did; hosts that failed
- * are reported with their reasons. ssh: the words of a command that takes a host's name and a shell's command. */
-struct recording *hosts_run(const host_list *l, const char *ssh, const char *command, bool by_host, size_t *ret_failed);
+ * are reported with their reasons. A host that has not answered a minute after `seconds` (0: no limit), or 15 s after a
+ * signal, has failed. ssh: the words of a command that takes a host's name and a shell's command. */
+struct recording *hosts_run(const host_list *l, const char *ssh, const char *command, double seconds,
+	bool by_host, size_t *ret_failed);

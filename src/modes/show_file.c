@@ -314,6 +314,9 @@ int show_recording(struct recording *r, const struct show_options *opt)
 		.picture = {.recording = r, .top = opt->top},
 	};
 
+	for (size_t i = 0; i < r->lines.len && strcmp(s.format->name, "text") != 0; i++)
+		if (r->lines.data[i].problem)
+			log_warn("%s", r->lines.data[i].problem);
 	if (s.format->content == OUTPUT_STACKS && !has_stacks(&s, r, name))
 		return 1;
 	recording_hide(r, opt->libraries);

@@ -83,6 +83,7 @@ struct recorded_line {
 	size_t maps;            /* number of maps that were printed before */
 	bool is_map;            /* it is a map without stacks.. */
 	bool has_table;         /* ..whose raw values are a table, too */
+	const char *problem;    /* a loss, or an error of a helper: its text, without "\n"; NULL: none */
 };
 
 struct recording {

@@ -290,6 +290,8 @@ static void add_lines(struct merger *m)
 		if (m->from->lines.data[i].has_table)
 			continue;
 		line.text = arena_printf(m->to->arena, "%s: %s", m->host, m->from->lines.data[i].text);
+		if (m->from->lines.data[i].problem)
+			line.problem = arena_printf(m->to->arena, "%s: %s", m->host, m->from->lines.data[i].problem);
 		vec_push(&m->to->lines, line);
 	}
 }

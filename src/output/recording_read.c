@@ -387,6 +387,26 @@ static bool read_map_line(struct reader *r, struct json_object *o, struct json_o
 
 /* ---- the script's other output ------------------------------------------- */
 
+/* Returns what a line reports that makes the answer incomplete, or NULL. */
+static const char *problem_of(struct reader *r, struct json_object *o, const char *type)
+{
+	static const char *const types[] = {"lost", "lost_events", "helper_error", "runtime_error", "warnf", "errorf"};
+	const char *what = json_text(json_member(o, "msg", json_type_string)), *text;
+	struct str safe = {};
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(types) && strcmp(type, types[i]) != 0)
+		i++;
+	if (i == ARRAY_SIZE(types))
+		return NULL;
+	str_add_safe(&safe, what ? what : type, strcspn(what ? what : type, "\n"));
+	if (json_member(o, "count", json_type_int))
+		str_addf(&safe, " (%" PRIu64 ")", number_member(r, o, "count"));
+	text = arena_strdup(r->recording->arena, str_text(&safe));
+	str_done(&safe);
+	return text;
+}
+
 /* Text is printed unchanged, values and maps without stacks as text, other lines unchanged. */
 static void keep_line(struct reader *r, struct json_object *o, const char *line)
 {
@@ -409,6 +429,7 @@ static void keep_line(struct reader *r, struct json_object *o, const char *line)
 		str_addc(&safe, '\n');
 	}
 	kept.is_map &= strcmp(type, "value") != 0 && strcmp(type, "thread") != 0;
+	kept.problem = problem_of(r, o, type);
 	kept.text = arena_strdup(r->recording->arena, str_text(&safe));
 	vec_push(&r->recording->lines, kept);
 	str_done(&safe);

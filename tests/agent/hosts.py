@@ -23,6 +23,7 @@ export PATH=%s:$PATH HOST_NAME=$1
 [ "$1" = old ] && { echo "sh: strata: not found" >&2; exit 127; }
 [ "$1" = noise ] && { echo "welcome to the machine"; exit 0; }
 echo $$ > %s/pid.$1
+[ "$1" = hung ] && exec sleep 1000
 exec sh -c "$2"
 '''
 # Each host adds 1..20 to its sums.
@@ -92,6 +93,32 @@ def test_filters(cases, hosts):
     cases.check(done.returncode == 1 and 'u: ' in done.stderr and 'no user' in done.stderr, 'a host without the user says so', done)
 
 
+def test_twice(cases, hosts):
+    done = hosts.run('a,b,a', '-e', SCRIPT, 'x')
+    cases.check(done.returncode == 0 and '@sum: 420' in done.stdout.splitlines(), 'a host that is named twice counts once', done)
+
+
+def test_losses(cases, hosts):
+    """A picture has no place for a loss: it is a warning."""
+    full = 'config = { max_map_keys = 2 } profile:hz:99 { @i++; @x[@i] = count(); @s[kstack] = count(); if (@i == 20) { exit(); } }'
+    done = hosts.run('a', '-o', hosts.home / 'lost.svg', '-e', full)
+    cases.check(done.returncode == 0 and 'warning: a: ' in done.stderr, 'a picture does not hide losses', done)
+
+
+def test_hung(cases, hosts):
+    """A host that does not answer, and one signal."""
+    process = subprocess.Popen(hosts.words('a,hung', '-e', ENDLESS), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: hosts.pid('hung') and attached(hosts.pid('a')))
+    process.terminate()
+    try:
+        out, errors = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, errors = process.communicate()
+    cases.check(process.returncode == 1 and '@ticks' in out and 'hung: it does not answer' in errors, 'a host that hangs is left out',
+                process.returncode, out[-500:], errors)
+
+
 def test_failing(cases, hosts):
     done = hosts.run('a,away,old,b,noise', '-e', SCRIPT, 'x')
     cases.check(done.returncode == 1 and '@sum: 420' in done.stdout, 'the answer is that of the others', done)
@@ -131,7 +158,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_sum, test_filters, test_failing, test_ends):
+    for test in (test_sum, test_filters, test_twice, test_losses, test_hung, test_failing, test_ends):
         with tempfile.TemporaryDirectory() as home:
             test(cases, Hosts(pathlib.Path(home)))
     return cases.done()
