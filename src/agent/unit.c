@@ -462,7 +462,7 @@ static void check_hang(struct unit *u, struct process *p, uint64_t now)
 
 	if (p->stop_at)
 		process_stop(p);
-	else if (now - p->heard > allowed && p->pid) {
+	else if (now > p->heard + allowed && p->pid) {
 		log_error("%s: its process said nothing for %" PRIu64 " seconds, and is killed", u->name,
 			(uint64_t)((now - p->heard) / SECOND));
 		process_kill(p);
