@@ -16,8 +16,10 @@
 #include "base/vec.h"
 
 enum { SERIES_MAX = 4096 /* of a metric */, METRICS_MAX = 256, LINE_MAX_BYTES = 64 << 20, BUCKETS_MAX = 4096 };
+/* Processes of a unit that may print at once: one that is current, one that starts, and those that end. */
+enum { RUNS_MAX = 6 };
 
-/* A LEVEL is a sum that may fall, as that of signed numbers. */
+/* A LEVEL is a sum that may fall, such as that of signed numbers. */
 enum kind { COUNTER, GAUGE, HISTOGRAM, LEVEL, KINDS };
 
 /* A bucket of a histogram has its labels and its bound: those of one histogram stand together. */
@@ -28,7 +30,7 @@ struct one {
 	struct {
 		uint32_t process; /* 0: none */
 		int64_t value;
-	} runs[2];
+	} runs[RUNS_MAX];
 };
 
 struct metric {
@@ -36,7 +38,7 @@ struct metric {
 	enum kind kind;
 	void *tree;    /* of struct one */
 	size_t n;
-	uint32_t process; /* GAUGE: the latest process */
+	uint32_t process; /* the latest process */
 };
 
 struct series {
@@ -100,13 +102,16 @@ static int by_labels(const void *a, const void *b)
 	return r ? r : (x->bound > y->bound) - (x->bound < y->bound);
 }
 
-/* The slot of the process: of an older one, the value is final. */
+/* The slot of the process: if there is none, the value of the oldest one is final. */
 static void set(struct one *o, uint32_t process, int64_t value)
 {
-	int at = o->runs[0].process == process ? 0 : o->runs[1].process == process ? 1 : -1;
+	size_t at = 0, oldest = 0;
 
-	if (at < 0) {
-		at = o->runs[0].process <= o->runs[1].process ? 0 : 1;
+	for (; at < RUNS_MAX && o->runs[at].process != process; at++)
+		if (o->runs[at].process < o->runs[oldest].process)
+			oldest = at;
+	if (at == RUNS_MAX) {
+		at = oldest;
 		o->before += o->runs[at].value;
 		o->runs[at].process = process;
 	}
@@ -144,7 +149,19 @@ static void add_name(struct str *out, const char *text)
 		str_addc(out, isalnum((unsigned char)*text) && *text > 0 ? *text : '_');
 }
 
-static struct metric *metric_named(struct series *s, const char *name, enum kind kind)
+/* A newer script may give a map another kind: then the values of the old one are gone. */
+static struct metric *of_kind(struct metric *m, enum kind kind, uint32_t process)
+{
+	if (m->kind == kind)
+		return m;
+	if (process <= m->process)
+		return NULL;
+	clear(m);
+	m->kind = kind;
+	return m;
+}
+
+static struct metric *metric_named(struct series *s, const char *name, enum kind kind, uint32_t process)
 {
 	struct str whole = {};
 	struct metric *m;
@@ -158,7 +175,7 @@ static struct metric *metric_named(struct series *s, const char *name, enum kind
 	for (size_t i = 0; i < s->metrics.len; i++)
 		if (!strcmp(s->metrics.data[i]->name, whole.data)) {
 			str_done(&whole);
-			return s->metrics.data[i]->kind == kind ? s->metrics.data[i] : NULL;
+			return of_kind(s->metrics.data[i], kind, process);
 		}
 	m = s->metrics.len < METRICS_MAX ? calloc(1, sizeof(*m)) : NULL;
 	if (!m) {
@@ -197,7 +214,44 @@ static void add_value(struct series *s, struct json_object *value, struct str *o
 			str_addf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
 }
 
-/* Appends a="x",b="y". The name of a label does not begin with a digit. */
+/* Returns the text after a="x", or NULL at the end. */
+static const char *next_label(const char *at)
+{
+	for (at = strchr(at, '"') + 1; *at != '"'; at++)
+		at += *at == '\\';
+	return at[1] ? at + 2 : NULL;
+}
+
+static bool has_label(const struct str *labels, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = labels->len ? labels->data : NULL; at; at = next_label(at))
+		if (!strncmp(at, name, n) && at[n] == '=')
+			return true;
+	return false;
+}
+
+/* A name does not begin with a digit. Prometheus keeps names that begin with __, and le of histograms. It refuses a page
+ * where a point has a name twice: then the later one gets a number. */
+static void make_label(const struct str *labels, const char *text, struct str *out)
+{
+	struct str name = {};
+
+	if (!strncmp(text, "__", 2) || !strcmp(text, "le"))
+		str_add(&name, "key_");
+	else if (!isalpha((unsigned char)*text))
+		str_addc(&name, '_');
+	add_name(&name, text);
+	str_add(out, str_text(&name));
+	for (unsigned i = 2; has_label(labels, str_text(out)); i++) {
+		str_clear(out);
+		str_addf(out, "%s_%u", str_text(&name), i);
+	}
+	str_done(&name);
+}
+
+/* Appends a="x",b="y". */
 static void add_labels(struct series *s, struct json_object *point, struct str *out)
 {
 	struct json_object *list = json_member(point, "attributes", json_type_array);
@@ -206,14 +260,13 @@ static void add_labels(struct series *s, struct json_object *point, struct str *
 		struct json_object *a = s->json->at(list, i), *key = json_member(a, "key", json_type_string);
 		struct json_object *value = json_member(a, "value", json_type_object);
 		const char *name = key ? json_text(key) : NULL;
+		struct str label = {};
 
 		if (!name || !value)
 			continue;
-		str_add(out, out->len ? "," : "");
-		if (!isalpha((unsigned char)*name))
-			str_addc(out, '_');
-		add_name(out, name);
-		str_add(out, "=\"");
+		make_label(out, name, &label);
+		str_addf(out, "%s%s=\"", out->len ? "," : "", str_text(&label));
+		str_done(&label);
 		add_value(s, value, out);
 		str_addc(out, '"');
 	}
@@ -244,7 +297,7 @@ static void take_points(struct series *s, struct metric *m, uint32_t process, st
 		return;
 	if (m->kind == GAUGE)
 		clear(m); /* values that are not there any more have no series */
-	m->process = process;
+	m->process = process > m->process ? process : m->process;
 	for (size_t i = 0; points && i < s->json->length(points); i++) {
 		struct json_object *point = s->json->at(points, i);
 		struct str labels = {};
@@ -270,9 +323,11 @@ static void take_metric(struct series *s, uint32_t process, struct json_object *
 		if (!data)
 			continue;
 		rises = json_member(data, "isMonotonic", json_type_boolean);
-		m = metric_named(s, json_text(name), kind == COUNTER && !rises ? LEVEL : kind);
+		m = metric_named(s, json_text(name), kind == COUNTER && !rises ? LEVEL : kind, process);
 		if (m)
 			take_points(s, m, process, data);
+		else
+			s->dropped++;
 	}
 }
 
@@ -314,7 +369,11 @@ struct printing {
 
 static int64_t value_of(const struct one *o)
 {
-	return o->before + o->runs[0].value + o->runs[1].value;
+	int64_t sum = o->before;
+
+	for (size_t i = 0; i < RUNS_MAX; i++)
+		sum += o->runs[i].value;
+	return sum;
 }
 
 static void end_histogram(struct printing *p)

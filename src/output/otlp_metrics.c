@@ -35,6 +35,23 @@ static void add_part(struct writer *w, const struct map_entry *e, const struct t
 	str_done(&text);
 }
 
+/* Keys of attributes differ: a name that came before gets a number. */
+static void make_label(const struct image_map *m, unsigned at, unsigned n, struct str *out)
+{
+	struct str before = {};
+
+	key_part_name(m->key_text, at, n, out);
+	for (unsigned i = 0; i < at; i++) {
+		str_clear(&before);
+		key_part_name(m->key_text, i, n, &before);
+		if (!strcmp(otlp_key(str_text(&before)), otlp_key(str_text(out))) || !strcmp(str_text(out), "key")) {
+			str_addf(out, "%u", at + 1);
+			break;
+		}
+	}
+	str_done(&before);
+}
+
 static void add_attributes(struct writer *w, const struct map_entry *e)
 {
 	const struct image_map *m = w->content->map;
@@ -51,9 +68,7 @@ static void add_attributes(struct writer *w, const struct map_entry *e)
 		struct str name = {};
 
 		str_add(w->out, i ? ", " : "");
-		key_part_name(m->key_text, i, n, &name);
-		if (i && !strcmp(str_text(&name), "key")) /* keys of attributes differ */
-			str_addf(&name, "%u", i + 1);
+		make_label(m, i, n, &name);
 		add_part(w, e, split ? t->tuple.members[i] : t, split ? t->tuple.offsets[i] : 0, str_text(&name));
 		str_done(&name);
 	}

@@ -4,6 +4,7 @@
 or a hostile client changes nothing for the others."""
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -167,6 +168,38 @@ def test_fast(cases, home):
                     'a restart that fails is repeated', agent.get('/')[1])
 
 
+LABELS = """interval:ms:100 { $le = 1; $__x = 2; @c[comm, comm, $__x] = count(); @h[$le, pid, pid] = hist(5); @k[1, 2, 3] = count(); }"""
+TOTALS = 'begin { @total = sum((uint64)100); } interval:ms:100 { @total = sum((uint64)0); } // version %d'
+
+
+def test_series(cases, home):
+    with Agent(STRATA, home, {'labels': LABELS, 'kind': 'interval:ms:100 { @v = max(5); }', 'sums': TOTALS % 0}) as agent:
+        seen = until(lambda: any('_h_bucket' in key for key in agent.metrics()) and agent.metrics())
+        names = [re.findall(r'(\w+)="', key) for key in seen or {} if '{' in key]
+        cases.check(names and all(len(set(n)) == len(n) and not any(name.startswith('__') for name in n) for n in names),
+                    'each label once, and none that Prometheus keeps', names)
+        buckets = [n for n in names if 'le' in n]
+        cases.check(buckets and all('key_le' in n for n in buckets), '..nor the le of a histogram', buckets)
+        until(lambda: agent.metric('strata_kind_v') == 5)
+        agent.write('kind', 'interval:ms:100 { @v = hist(5); }')
+        cases.check(until(lambda: agent.metric('strata_kind_v_count')), 'a map becomes a histogram',
+                    agent.get('/metrics')[1])
+        stopped = []
+        for number in range(1, 4):
+            until(lambda: agent.metric('strata_sums_total_total') == 100 * number)
+            stopped += processes(agent, 'sums')
+            for pid in stopped:
+                os.kill(pid, signal.SIGSTOP)
+            agent.write('sums', TOTALS % number)
+            until(lambda: agent.metric('strata_unit_reloads_total{unit="sums"}') == number)
+        until(lambda: agent.metric('strata_sums_total_total') == 400)
+        for pid in set(stopped):
+            os.kill(pid, signal.SIGCONT)
+        ended = until(lambda: len(processes(agent, 'sums')) == 1)
+        cases.check(ended and agent.metric('strata_sums_total_total') == 400, 'processes that overlap count once',
+                    agent.metric('strata_sums_total_total'))
+
+
 def test_clients(cases, agent):
     cases.check(agent.get('/nothing')[0] == 404, 'an unknown page')
     many = [socket.create_connection(('127.0.0.1', agent.port)) for _ in range(40)]
@@ -236,7 +269,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_units, test_fast, test_rights, test_manager, test_modes, test_budget):
+    for test in (test_units, test_fast, test_series, test_rights, test_manager, test_modes, test_budget):
         with tempfile.TemporaryDirectory() as home:
             test(cases, pathlib.Path(home))
     return cases.done()
