@@ -142,7 +142,7 @@ static const char *directory(const struct agent *a)
 	return a->given ? a->given : a->conf.scripts;
 }
 
-/* Others could add scripts, which root runs. A read-only file system, as that of a ConfigMap, cannot be written to. */
+/* Others could add scripts, which root runs. A read-only file system, such as that of a ConfigMap, cannot be written to. */
 static bool may_use(const char *path)
 {
 	struct statvfs fs;
@@ -441,13 +441,13 @@ static bool open_all(struct agent *a)
 	a->env = (struct unit_env){.loop = &a->loop, .conf = &a->conf, .notify = a->notify, .once = a->once,
 		.line = on_line, .hear = hear_all, .arg = a};
 	a->pages = (struct pages){.units = &a->units, .started = clock_ns(CLOCK_REALTIME)};
-	if (r || (!a->once && !open_http(a)))
+	if (r || (!a->once && !a->check && !open_http(a)))
 		return false;
-	if (!a->check && !open_exporter(a))
+	if (!a->check && !a->once && !open_exporter(a))
 		return false;
 	a->pages.exporter = a->exporter;
 	open_stats(a);
-	if (!a->once)
+	if (!a->once && !a->check)
 		open_changes(a);
 	return true;
 }
