@@ -141,14 +141,32 @@ static void on_client(struct watch *w, uint32_t events)
 	}
 }
 
+/* Returns a free place: a client without a whole request makes room, the oldest one first. CLIENTS_MAX: none is free. */
+static int make_room(struct http *h)
+{
+	int at = 0, oldest = CLIENTS_MAX;
+
+	for (; at < CLIENTS_MAX && h->clients[at]; at++)
+		if (!h->clients[at]->answer.len &&
+			(oldest == CLIENTS_MAX || h->clients[at]->since < h->clients[oldest]->since))
+			oldest = at;
+	if (at < CLIENTS_MAX || oldest == CLIENTS_MAX)
+		return at;
+	drop(h->clients[oldest]);
+	return oldest;
+}
+
 static void on_server(struct watch *w, uint32_t events)
 {
 	struct http *h = (struct http *)w;
-	int fd = accept4(h->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), at = 0;
+	int fd = accept4(h->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), at;
 	struct client *c;
 
-	while (at < CLIENTS_MAX && h->clients[at])
-		at++;
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+		watch_change(h->loop, &h->watch, 0); /* until http_tick(): the connection waits */
+		return;
+	}
+	at = fd < 0 ? CLIENTS_MAX : make_room(h);
 	c = fd >= 0 && at < CLIENTS_MAX ? calloc(1, sizeof(*c)) : NULL;
 	if (!c) {
 		closep(&fd);
@@ -214,6 +232,8 @@ int http_open(struct watches *l, const char *where, http_page *page, void *arg, 
 
 void http_tick(struct http *h, uint64_t now)
 {
+	if (h)
+		watch_change(h->loop, &h->watch, EPOLLIN);
 	for (int i = 0; h && i < CLIENTS_MAX; i++)
 		if (h->clients[i] && now - h->clients[i]->since > AGE_NS)
 			drop(h->clients[i]);
