@@ -33,6 +33,11 @@ static double incomplete(const struct unit *u)
 	return (double)unit_sums(u).incomplete;
 }
 
+static double long_lines(const struct unit *u)
+{
+	return (double)unit_sums(u).dropped;
+}
+
 static double share(const struct unit *u)
 {
 	return u->share;
@@ -89,7 +94,8 @@ static const struct row rows[] = {
 	{"strata_lost_total", "counter", "Events and updates of maps that were lost.", lost},
 	{"strata_stacks_incomplete_total", "counter", "Stacks that could not be walked to their end.", incomplete},
 	{"strata_unit_records_total", "counter", "Lines of OTLP that the unit has printed.", lines},
-	{"strata_unit_record_age_seconds", "gauge", "Time since the last of them.", age},
+	{"strata_unit_record_age_seconds", "gauge", "Seconds since the unit's last line of OTLP.", age},
+	{"strata_unit_lines_dropped_total", "counter", "Lines of the unit that were too long.", long_lines},
 	{"strata_unit_series", "gauge", "Series of the unit's maps on this page.", nseries},
 	{"strata_unit_series_dropped_total", "counter", "Points without a series, because there were too many.",
 		dropped},
@@ -155,13 +161,13 @@ static void print_export(const struct pages *p, struct str *out)
 		return;
 	exporter_counts(p->exporter, &c);
 	print_number("strata_export_sent_total", "counter", "Requests that the receiver took.", c.sent, out);
-	print_number("strata_export_sent_bytes_total", "counter", "Bytes of their bodies.", c.sent_bytes, out);
+	print_number("strata_export_sent_bytes_total", "counter", "Bytes of the bodies of sent requests.", c.sent_bytes, out);
 	print_number("strata_export_retried_total", "counter", "Attempts that have to be repeated.", c.retried, out);
 	print_number("strata_export_rejected_total", "counter", "Records that the receiver rejected.", c.rejected, out);
 	print_number("strata_export_queue_requests", "gauge", "Requests that wait in memory.", c.queued, out);
-	print_number("strata_export_queue_bytes", "gauge", "Their bytes.", c.queue_bytes, out);
+	print_number("strata_export_queue_bytes", "gauge", "Bytes of requests that wait in memory.", c.queue_bytes, out);
 	print_number("strata_export_spool_requests", "gauge", "Requests that wait on the disk.", c.spooled, out);
-	print_number("strata_export_spool_bytes", "gauge", "Their bytes.", c.spool_bytes, out);
+	print_number("strata_export_spool_bytes", "gauge", "Bytes of requests that wait on the disk.", c.spool_bytes, out);
 	print_head("strata_export_dropped_total", "counter", "Requests that were lost, by reason.", out);
 	for (int i = 0; i < EXPORT_DROP_MAX; i++)
 		str_addf(out, "strata_export_dropped_total{reason=\"%s\"} %" PRIu64 "\n", export_drop_label(i),

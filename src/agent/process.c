@@ -52,11 +52,15 @@ static void take_message(struct process *p, const char *text, size_t n)
 	str_done(&line);
 }
 
-/* Splits bytes into lines; the rest is kept in *kept. */
-static void split(struct process *p, struct str *kept, const char *text, size_t n,
+/* Splits bytes into lines; the rest is kept in *kept. skips: until the next newline. */
+static void split(struct process *p, struct str *kept, bool *skips, const char *text, size_t n,
 	void (*take)(struct process *p, const char *line, size_t n))
 {
 	for (const char *end; (end = memchr(text, '\n', n)); n -= (size_t)(end + 1 - text), text = end + 1) {
+		if (*skips) {
+			*skips = false;
+			continue;
+		}
 		if (!kept->len) {
 			take(p, text, (size_t)(end - text));
 			continue;
@@ -65,8 +69,11 @@ static void split(struct process *p, struct str *kept, const char *text, size_t 
 		take(p, kept->data, kept->len);
 		str_done(kept);
 	}
+	if (*skips)
+		return;
 	if (kept->len + n > LINE_MAX_BYTES) {
 		p->dropped++;
+		*skips = true;
 		str_done(kept);
 		return;
 	}
@@ -80,9 +87,10 @@ static bool read_some(struct process *p, struct watch *w)
 	static char part[PART]; /* the loop has one thread */
 	ssize_t n = w->fd < 0 ? 0 : read(w->fd, part, sizeof(part));
 
-	if (n > 0)
-		split(p, w == &p->out ? &p->line : &p->message, part, (size_t)n, w == &p->out ? take_line :
-			take_message);
+	if (n > 0 && w == &p->out)
+		split(p, &p->line, &p->skips_line, part, (size_t)n, take_line);
+	else if (n > 0)
+		split(p, &p->message, &p->skips_message, part, (size_t)n, take_message);
 	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 		return n > 0;
 	if (w->fd >= 0) {

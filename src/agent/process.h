@@ -33,6 +33,7 @@ struct process {
 	uint64_t stop_at;    /* ns of SIGTERM; 0: not yet */
 	uint64_t user_ns, bpf_ns, lost, incomplete; /* so far */
 	uint64_t dropped;    /* lines that were too long */
+	bool skips_line, skips_message; /* the rest of such a line comes */
 	struct str line, said, message; /* unfinished lines; the end of all messages */
 };
 

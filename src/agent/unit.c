@@ -179,6 +179,7 @@ static void forget(struct unit *u, struct process *p)
 	u->past.bpf_ns += p->bpf_ns;
 	u->past.lost += p->lost;
 	u->past.incomplete += p->incomplete;
+	u->past.dropped += p->dropped;
 	process_free(p);
 }
 
@@ -397,7 +398,7 @@ static const char *refusal(const struct stat *st)
 	if (st->st_uid && st->st_uid != geteuid())
 		return "refused: its owner is neither root nor the user of the agent";
 	if (st->st_mode & (S_IWGRP | S_IWOTH))
-		return "refused: others than its owner may write to it (chmod go-w)";
+		return "refused: users other than its owner can write to it (chmod go-w)";
 	return st->st_size > SCRIPT_MAX ? "it is larger than 1 MiB" : NULL;
 }
 
@@ -481,7 +482,7 @@ void unit_forgive(struct unit *u)
 
 struct unit_sums unit_sums(const struct unit *u)
 {
-	struct unit_sums s = {u->past.user_ns, u->past.bpf_ns, u->past.lost, u->past.incomplete};
+	struct unit_sums s = {u->past.user_ns, u->past.bpf_ns, u->past.lost, u->past.incomplete, u->past.dropped};
 	const struct process *list[2 + ARRAY_SIZE(u->leaving)] = {u->current, u->next};
 
 	memcpy(list + 2, u->leaving, sizeof(u->leaving));
@@ -491,6 +492,7 @@ struct unit_sums unit_sums(const struct unit *u)
 			s.bpf_ns += list[i]->bpf_ns;
 			s.lost += list[i]->lost;
 			s.incomplete += list[i]->incomplete;
+			s.dropped += list[i]->dropped;
 		}
 	return s;
 }

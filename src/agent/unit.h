@@ -44,7 +44,7 @@ struct unit {
 	uint64_t measured_at, measured; /* ns of the last look at the budget, and of CPU time then */
 	double share;             /* of one CPU, in the last window */
 	struct {
-		uint64_t user_ns, bpf_ns, lost, incomplete; /* of processes that have ended */
+		uint64_t user_ns, bpf_ns, lost, incomplete, dropped; /* of processes that have ended */
 	} past;
 	uint64_t starts, reloads, failures, restarts, lines;
 	uint64_t last_line;       /* CLOCK_MONOTONIC ns; 0: none yet */
@@ -74,7 +74,7 @@ void unit_over_budget(struct unit *u, double share, double allowed, const char *
 double unit_window(const struct unit *u);
 /* Returns the sums over all its processes. */
 struct unit_sums {
-	uint64_t user_ns, bpf_ns, lost, incomplete;
+	uint64_t user_ns, bpf_ns, lost, incomplete, dropped;
 };
 struct unit_sums unit_sums(const struct unit *u);
 const char *unit_state_name(enum unit_state s);

@@ -48,6 +48,7 @@ struct exporter {
 	unsigned failures, turn;     /* failures in a row */
 	struct export_counts counts;
 	struct str line;             /* the beginning of a line; for exporter_write() */
+	bool skips;                  /* the rest of a line that is too long comes */
 };
 
 const char *export_drop_label(enum export_drop d)
@@ -148,14 +149,22 @@ size_t exporter_write(void *arg, const char *text, size_t size)
 	size_t left = size;
 
 	for (const char *end; (end = memchr(text, '\n', left)); left -= (size_t)(end + 1 - text), text = end + 1) {
+		if (e->skips) {
+			e->skips = false;
+			continue;
+		}
 		str_addn(&e->line, text, (size_t)(end - text));
 		if (e->line.len)
 			exporter_push(e, e->line.data, e->line.len);
 		str_done(&e->line);
 	}
-	if (e->line.len + left > BODY_MAX)
+	if (e->line.len + left > BODY_MAX && !e->skips) {
+		pthread_mutex_lock(&e->lock);
+		e->counts.dropped[EXPORT_SIZE]++;
+		pthread_mutex_unlock(&e->lock);
 		str_done(&e->line);
-	else if (left)
+		e->skips = true;
+	} else if (left && !e->skips)
 		str_addn(&e->line, text, left);
 	return size;
 }
@@ -173,7 +182,7 @@ static void plan_retry(struct exporter *e, const struct post_reply *r)
 	e->retry_at = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
 	e->failures++;
 	if (!e->failing)
-		log_warn("%s; what is printed waits%s", r->trouble, e->has_spool ? " in the spool" : " in memory");
+		log_warn("%s; output waits%s", r->trouble, e->has_spool ? " in the spool" : " in memory");
 	e->failing = true;
 }
 
