@@ -159,7 +159,7 @@ static int show_sum(struct options *o, struct recording *sum, size_t hosts, size
 	int code = sum ? show_recording(sum, &opt) : 1;
 
 	if (failed)
-		log_error("the answer is of %zu of %zu hosts", hosts - failed, hosts);
+		log_error("%zu of %zu hosts answered", hosts - failed, hosts);
 	recording_free(sum);
 	return failed ? 1 : code;
 }

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import agents
@@ -203,6 +204,11 @@ def test_series(cases, home):
 def test_clients(cases, agent):
     cases.check(agent.get('/nothing')[0] == 404, 'an unknown page')
     many = [socket.create_connection(('127.0.0.1', agent.port)) for _ in range(40)]
+    start = time.monotonic()
+    cases.check(agent.get('/healthz')[0] == 200 and time.monotonic() - start < 4, 'idle clients make room', time.monotonic() - start)
+    for s in many:
+        s.close()
+    many = [socket.create_connection(('127.0.0.1', agent.port)) for _ in range(10)]
     many[0].sendall(b'POST / HTTP/1.1\r\n\r\n')
     cases.check(b' 405 ' in many[0].recv(1000), 'only GET')
     many[1].sendall(b'GET /' + b'x' * 20000)
@@ -218,7 +224,7 @@ def test_rights(cases, home):
         agent.hup()
         agent.write('third', OTHER)
         until(lambda: agent.is_up('third'))
-        cases.check('others than its owner may write' in agent.get('/healthz')[1], 'a script that others can change is refused',
+        cases.check('users other than its owner can write' in agent.get('/healthz')[1], 'a script that others can change is refused',
                     agent.get('/healthz')[1])
         children = list(agent.children().values())
         agent.process.kill()
@@ -252,6 +258,10 @@ def test_modes(cases, home):
     cases.check(done.returncode == 1 and done.stdout == 'bad: failed\ngood: ok\n' and 'unknown function' in done.stderr,
                 '--check', done.stdout, done.stderr)
     (agent.scripts / 'bad.bt').unlink()
+    with agent:
+        until(lambda: agent.is_up('good'))
+        done = subprocess.run(agent.command('--check'), capture_output=True, text=True, timeout=60)
+        cases.check(done.returncode == 0 and done.stdout == 'good: ok\n', '--check while the agent runs', done)
     done = subprocess.run(agent.command('--once'), capture_output=True, text=True, timeout=60)
     ticks = [line for line in done.stdout.splitlines() if line.startswith('strata_good_ticks_total ')]
     cases.check(done.returncode == 0 and len(ticks) == 1 and 1 <= int(ticks[0].split()[1]) <= 4, '--once', done.stdout, done.stderr)

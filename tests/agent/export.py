@@ -60,7 +60,7 @@ def test_later(cases):
             lines = r.logs()
             cases.check(done.returncode == 0 and lines == [f'line {i}' for i in range(200)] and r.metrics()['n'] == 200,
                         f'{what}: all is delivered', done, lines)
-            cases.check(time.monotonic() - start >= pause and 'what is printed waits' in done.stderr, '..and reported', done.stderr)
+            cases.check(time.monotonic() - start >= pause and 'output waits' in done.stderr, '..and reported', done.stderr)
 
 
 def test_refused(cases):
