@@ -137,6 +137,9 @@ static void on_end(struct watch *w, uint32_t events)
 /* Runs in the child, which may only make system calls. */
 _Noreturn static void become(const struct process_plan *plan, int out, int err, pid_t parent)
 {
+	static const char too_long[] = "the script is too long: the kernel takes words of up to 128 KiB\n";
+	static const char other[] = "the program cannot be executed\n";
+	const char *why;
 	sigset_t none;
 
 	sigemptyset(&none);
@@ -151,7 +154,8 @@ _Noreturn static void become(const struct process_plan *plan, int out, int err, 
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
 	execve(plan->program ? plan->program : "/proc/self/exe", plan->argv, plan->environment);
-	_exit(127);
+	why = errno == E2BIG ? too_long : other;
+	_exit(write(STDERR_FILENO, why, strlen(why)) < 0 ? 126 : 127);
 }
 
 static void watch_file(struct process *p, struct watch *w, int fd, void (*ready)(struct watch *w, uint32_t events))

@@ -98,6 +98,13 @@ def test_twice(cases, hosts):
     cases.check(done.returncode == 0 and '@sum: 420' in done.stdout.splitlines(), 'a host that is named twice counts once', done)
 
 
+def test_long(cases, hosts):
+    script = hosts.home / 'long.bt'
+    script.write_text(SCRIPT + '// ' + 'x' * 200000)
+    done = hosts.run('a', script, 'x')
+    cases.check(done.returncode == 1 and 'a: the script is too long' in done.stderr, 'a script that no command can have', done.stderr[:500])
+
+
 def test_losses(cases, hosts):
     """A picture has no place for a loss: it is a warning."""
     full = 'config = { max_map_keys = 2 } profile:hz:99 { @i++; @x[@i] = count(); @s[kstack] = count(); if (@i == 20) { exit(); } }'
@@ -158,7 +165,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_sum, test_filters, test_twice, test_losses, test_hung, test_failing, test_ends):
+    for test in (test_sum, test_filters, test_twice, test_long, test_losses, test_hung, test_failing, test_ends):
         with tempfile.TemporaryDirectory() as home:
             test(cases, Hosts(pathlib.Path(home)))
     return cases.done()
