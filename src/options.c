@@ -87,7 +87,8 @@ static bool set_live(struct options *o, const struct option_row *row, const char
 
 static bool set_duration(struct options *o, const struct option_row *row, const char *text)
 {
-	return loop_read_time(text, &o->duration) || usage("--duration takes a time, such as 10, 500ms or 2m, not", text);
+	return loop_read_time(text, &o->duration) || usage("--duration takes a time, such as 10, 500ms or 2m, not",
+		text);
 }
 
 static bool set_by(struct options *o, const struct option_row *row, const char *text)

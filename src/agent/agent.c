@@ -142,7 +142,8 @@ static const char *directory(const struct agent *a)
 	return a->given ? a->given : a->conf.scripts;
 }
 
-/* Others could add scripts, which root runs. A read-only file system, such as that of a ConfigMap, cannot be written to. */
+/* Others could add scripts, which root runs. A read-only file system, such as that of a ConfigMap, cannot be written
+ * to. */
 static bool may_use(const char *path)
 {
 	struct statvfs fs;
@@ -385,7 +386,7 @@ static void open_changes(struct agent *a)
 	a->changes = (struct watch){inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_change};
 	if (a->changes.fd < 0 || inotify_add_watch(a->changes.fd, directory(a),
 		IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM |
-		IN_DELETE | IN_ATTRIB) < 0 || watch_add(&a->loop, &a->changes, EPOLLIN))
+		IN_DELETE | IN_ATTRIB | IN_CREATE) < 0 || watch_add(&a->loop, &a->changes, EPOLLIN))
 		log_warn("changes of %s are only seen after SIGHUP: %s", directory(a), why_errno(-errno));
 }
 

@@ -141,7 +141,8 @@ static void on_client(struct watch *w, uint32_t events)
 	}
 }
 
-/* Returns a free place: a client without a whole request makes room, the oldest one first. CLIENTS_MAX: none is free. */
+/* Returns a free place: a client without a whole request makes room, the oldest one first. CLIENTS_MAX: none is
+ * free. */
 static int make_room(struct http *h)
 {
 	int at = 0, oldest = CLIENTS_MAX;

@@ -161,13 +161,16 @@ static void print_export(const struct pages *p, struct str *out)
 		return;
 	exporter_counts(p->exporter, &c);
 	print_number("strata_export_sent_total", "counter", "Requests that the receiver took.", c.sent, out);
-	print_number("strata_export_sent_bytes_total", "counter", "Bytes of the bodies of sent requests.", c.sent_bytes, out);
+	print_number("strata_export_sent_bytes_total", "counter",
+		"Bytes of the bodies of sent requests.", c.sent_bytes, out);
 	print_number("strata_export_retried_total", "counter", "Attempts that have to be repeated.", c.retried, out);
 	print_number("strata_export_rejected_total", "counter", "Records that the receiver rejected.", c.rejected, out);
 	print_number("strata_export_queue_requests", "gauge", "Requests that wait in memory.", c.queued, out);
-	print_number("strata_export_queue_bytes", "gauge", "Bytes of requests that wait in memory.", c.queue_bytes, out);
+	print_number("strata_export_queue_bytes", "gauge",
+		"Bytes of requests that wait in memory.", c.queue_bytes, out);
 	print_number("strata_export_spool_requests", "gauge", "Requests that wait on the disk.", c.spooled, out);
-	print_number("strata_export_spool_bytes", "gauge", "Bytes of requests that wait on the disk.", c.spool_bytes, out);
+	print_number("strata_export_spool_bytes", "gauge",
+		"Bytes of requests that wait on the disk.", c.spool_bytes, out);
 	print_head("strata_export_dropped_total", "counter", "Requests that were lost, by reason.", out);
 	for (int i = 0; i < EXPORT_DROP_MAX; i++)
 		str_addf(out, "strata_export_dropped_total{reason=\"%s\"} %" PRIu64 "\n", export_drop_label(i),

@@ -232,8 +232,8 @@ static bool has_label(const struct str *labels, const char *name)
 	return false;
 }
 
-/* A name does not begin with a digit. Prometheus keeps names that begin with __, and le of histograms. It refuses a page
- * where a point has a name twice: then the later one gets a number. */
+/* A name does not begin with a digit. Prometheus keeps names that begin with __, and le of histograms. It refuses a
+ * page where a point has a name twice: then the later one gets a number. */
 static void make_label(const struct str *labels, const char *text, struct str *out)
 {
 	struct str name = {};

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -174,9 +175,12 @@ size_t exporter_write(void *arg, const char *text, size_t size)
 static void plan_retry(struct exporter *e, const struct post_reply *r)
 {
 	unsigned shift = e->failures < BACK_OFF_MAX ? e->failures : BACK_OFF_MAX;
-	double seconds = (double)(1u << shift) * (0.5 + (double)random() / RAND_MAX);
-	double wanted = reply_retry_after(r->retry_after, (uint64_t)time(NULL));
+	uint32_t chance; /* differs on each host */
+	double seconds, wanted = reply_retry_after(r->retry_after, (uint64_t)time(NULL));
 
+	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) != sizeof(chance))
+		chance = (uint32_t)clock_ns(CLOCK_MONOTONIC);
+	seconds = (double)(1u << shift) * (0.5 + (double)chance / UINT32_MAX);
 	if (wanted > 0)
 		seconds = wanted;
 	e->retry_at = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
