@@ -23,6 +23,7 @@ enum {
 	LOOP_MIN = 8192, /* bytes of vm_exec_core(): 17,000 in 3.1 */
 	OPS_MIN = 100, OPS_MAX = 256, /* the last ID of an operator is between them: 168 to 171 */
 	INSNS_MAX = 200,
+	FUNCTION_MAX = 4096, /* bytes: a branch further on leads out of the function, to its .cold part */
 	DISPATCHES_MIN = 5, /* jumps to the next instruction: 10 in 2.7 and 3.1, 12 in 3.3 */
 };
 
@@ -81,7 +82,7 @@ static void look_at(struct symbols *s, const struct code_insn *i)
 			s->symbols = i->vaddr + i->size + (uint64_t)i->operand[k].value;
 }
 
-/* Decodes a function up to a return that no branch leads past. */
+/* Decodes a function up to a return that no branch leads past, except one to a part that the compiler moved away. */
 static void search(struct symbols *s, uint64_t vaddr, unsigned depth)
 {
 	uint64_t furthest = 0; /* target of a branch */
@@ -97,7 +98,7 @@ static void search(struct symbols *s, uint64_t vaddr, unsigned depth)
 		if (depth && i.target && (i.flow == CODE_CALL || i.flow == CODE_JUMP))
 			search(s, i.target, depth - 1);
 		vaddr += i.size;
-		if (i.flow == CODE_BRANCH && i.target > furthest)
+		if (i.flow == CODE_BRANCH && i.target > furthest && i.target - vaddr <= FUNCTION_MAX)
 			furthest = i.target;
 		if ((i.flow == CODE_RETURN || i.flow == CODE_JUMP || i.flow == CODE_STOP) && vaddr > furthest)
 			return;
