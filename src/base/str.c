@@ -126,6 +126,20 @@ static size_t utf8_len(const unsigned char *p, size_t n)
 	return len;
 }
 
+bool str_is_utf8(const char *text, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + n;
+
+	while (p < end) {
+		size_t len = *p >= 0x80 ? utf8_len(p, (size_t)(end - p)) : 1;
+
+		if (!len)
+			return false;
+		p += len;
+	}
+	return true;
+}
+
 static void add_safe(struct str *s, const char *text, size_t n, bool lines)
 {
 	const unsigned char *p = (const unsigned char *)text, *end = p + n;

@@ -25,6 +25,9 @@ void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf,
 void str_addvf(struct str *s, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0), nonnull(2)));
 
+/* Returns whether the text is well-formed UTF-8 without C1 controls (U+0080..9f). */
+bool str_is_utf8(const char *text, size_t n);
+
 /* Adds a name that comes from outside (a file, function, thread..), for any output. Control characters and
  * invalid UTF-8 become \xNN, so that the name stays on one line and cannot control a terminal. A safe text
  * is not changed. */

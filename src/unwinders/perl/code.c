@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* code.c - Perl's subs by id: package, name and file. The line is in the frame. All data comes from a process's memory:
  * sizes are checked, strings are cut. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "perl.h"
 #include "unwinders/idmap.h"
 #include "unwinders/unwinders.h"
@@ -42,25 +42,35 @@ void perl_codes_free(struct perl_codes *c)
 	free(c);
 }
 
+/* Adds a part of a name, which Perl keeps as UTF-8 or as Latin-1. A cut one may end within a character. */
+static void add_part(struct str *s, const char *text, uint32_t size)
+{
+	if (size == PERL_NAME_MAX || str_is_utf8(text, size)) {
+		str_addn(s, text, size);
+		return;
+	}
+	for (uint32_t i = 0; i < size; i++)
+		str_add_char(s, (uint8_t)text[i]);
+}
+
 /* Returns the name of the record's kind, to be free()d. */
 static char *make_name(const struct perl_code_record *r)
 {
 	static const char *const names[PERL_KINDS] = { [PERL_MAIN] = "(main)", [PERL_EVAL] = "(eval)",
 		[PERL_REQUIRE] = "(require)", [PERL_SORT] = "(sort)" };
-	const char *name = (const char *)r->name;
-	int size = (int)r->name_size;
-	char *text = NULL;
+	struct str s = {};
 
 	if (r->kind != PERL_SUB)
 		return strdup(names[r->kind]);
-	if (!size) { /* a sub without a name, or whose glob was freed */
-		name = "__ANON__";
-		size = (int)strlen(name);
+	if (r->package_size) {
+		add_part(&s, (const char *)r->package, r->package_size);
+		str_add(&s, "::");
 	}
-	if (asprintf(&text, "%.*s%s%.*s", (int)r->package_size, (const char *)r->package, r->package_size ? "::" : "",
-		size, name) < 0)
-		return NULL;
-	return text;
+	if (r->name_size)
+		add_part(&s, (const char *)r->name, r->name_size);
+	else /* a sub without a name, or whose glob was freed */
+		str_add(&s, "__ANON__");
+	return s.data;
 }
 
 void perl_codes_record(struct perl_codes *c, const struct perl_code_record *r, size_t size)

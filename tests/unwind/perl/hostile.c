@@ -226,6 +226,9 @@ static void lie_about_code(const char *mode)
 		put32(STASH_AUX, AUX_COUNT, 0xffffffff);
 	} else if (!strcmp(mode, "wild-package")) {
 		put(&stash, 0, wild);
+	} else if (!strcmp(mode, "latin")) { /* without its flag, a name is Latin-1 */
+		put_hek(&name, "\xe9t\xe9");
+		put_hek(&package, "\xc3\xa9t\xc3\xa9"); /* with it, UTF-8 */
 	} else if (!strcmp(mode, "terminal")) {
 		put_hek(&name, "\x1b[31mred\x1b[0m\n\tname\x07");
 		set_file("\x1b]0;title\x07]: 1000");

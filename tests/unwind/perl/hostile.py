@@ -54,6 +54,7 @@ LIES = {
     'counts': ({UNREADABLE, ''}, 5, 5),
     'deleted': ({''}, 5, 5),
     'wild-package': ({UNREADABLE}, 5, 5),
+    'latin': ({''}, 5, 5),
     'terminal': ({''}, 5, 5),
     'endless-file': ({''}, 5, 5),
     'evals': ({''}, 5, 5),
@@ -99,6 +100,8 @@ def complaints(status, out, elapsed, mode, lie):
         if not least <= len(frames) <= most:
             yield f'{len(frames)} frames'
         if mode in NAMED and not all(map(NAME.match, frames)):
+            yield f'names {frames}'
+        if mode == 'latin' and not all(re.match(r'été::été |\(main\) ', frame) for frame in frames):
             yield f'names {frames}'
         if any(line.endswith(':951424') for line in frames):
             yield f'lines {frames}'

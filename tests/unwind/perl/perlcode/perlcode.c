@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r->file_size &= 2047;
 	perl_codes_record(c, r, whole);
 	if (perl_codes_name(c, FRAME_PERL(r->code & ((1ULL << PERL_CODE_BITS) - 1), size), &n) &&
-		(strlen(n.name) > 2 * PERL_NAME_MAX + 2 || strlen(n.file) > PERL_FILE_MAX ||
+		(strlen(n.name) > 4 * PERL_NAME_MAX + 2 || strlen(n.file) > PERL_FILE_MAX ||
 			n.line != (size & 0xfffff)))
 		abort();
 	free(r);
