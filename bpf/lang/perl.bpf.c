@@ -440,8 +440,8 @@ static __always_inline int read_alone(struct perl_scratch *s, __u64 frame, __u64
 	return bpf_probe_read_user(s->window, FRAME_BYTES, (const void *)frame) ? -1 : 0;
 }
 
-/* Returns the frame of a sub, or of an enum perl_kind, at a statement; 0: it has no line. An unreadable statement has no
- * file: its frame marks the stack. */
+/* Returns the frame of a sub, or of an enum perl_kind, at a statement; 0: it has no line. An unreadable statement has
+ * no file: its frame marks the stack. */
 static __always_inline __u64 frame_of(struct walk *w, struct perl_scratch *s, __u64 sub, __u64 statement)
 {
 	__u64 cop[3] = {}, addr, line;
@@ -528,8 +528,8 @@ static __always_inline int end_of_info(struct walk *w, __u64 *shown)
 }
 
 /* Returns whether a sub without an operation to return to was not called by C: it is the last operation of a block of
- * sort, of code within a pattern, or of a defer block. The loop that runs it then ends with the stackinfo's first context,
- * or with the block's. */
+ * sort, of code within a pattern, or of a defer block. The loop that runs it then ends with the stackinfo's first
+ * context, or with the block's. */
 static __always_inline int is_last_operation(struct walk *w)
 {
 	const struct perl_place *p = &place_of(w)->own;
@@ -552,8 +552,8 @@ static __always_inline int is_within_eval(struct walk *w)
 	       !read_word(next + CX_RETOP, &retop) && !retop;
 }
 
-/* Returns the statement of the newest sub, while the thread's statement is its caller's: the sub's first one. If it was
- * called within itself, both may run the same statement; then the thread's operation is the call, or the sub's first. */
+/* Returns the statement of the newest sub, while the thread's statement is its caller's: the sub's first one. If it
+ * was called within itself, both may run the same statement; then the operation is the call, or the sub's first. */
 __global __u64 perl_statement(struct walk *w, __u64 sub, __u64 retop)
 {
 	__u64 body = 0, start = 0, word = 0, next = 0;
@@ -583,8 +583,19 @@ static __always_inline void find_statement(struct walk *w, const struct perl_scr
 
 	if (shown && p->cop == caller)
 		p->cop = perl_statement(w, shown, frame_word(s, o + CX_RETOP));
-	else if ((p->half || !frame_word(s, o + CX_CV)) && !read_word(p->op + COP_NEXT, &next) && !next) /* pp_leavesub() has left it */
-		p->cop = caller;
+	else if ((p->half || !frame_word(s, o + CX_CV)) && !read_word(p->op + COP_NEXT, &next) && !next)
+		p->cop = caller; /* pp_leavesub() has left it */
+}
+
+/* Returns the CV of the sub or format at o in the window, or 0 if its context has no frame. */
+static __always_inline __u64 shown_sub(struct walk *w, const struct perl_scratch *s, __s64 o)
+{
+	const struct perl_place *p = &place_of(w)->own;
+	__u64 word = frame_word(s, o);
+
+	if ((word & CX_MASK) == CX_SUB && (word & CX_FAKE || (p->half && w->list.frame == p->top)))
+		return 0;
+	return frame_word(s, o + CX_CV);
 }
 
 /* Takes a context. Returns 1 and the frame that is shown, 0 if this loop has no context, or -1 on failure. */
@@ -603,8 +614,7 @@ static __always_inline int take_context(struct walk *w, struct perl_scratch *s, 
 	word = frame_word(s, o);
 	type = word & CX_MASK;
 	if (type == CX_SUB || type == CX_FORMAT) {
-		if (type == CX_FORMAT || (!(word & CX_FAKE) && !(p->half && w->list.frame == p->top)))
-			*shown = frame_word(s, o + CX_CV);
+		*shown = shown_sub(w, s, o);
 		w->list.ended = !frame_word(s, o + CX_RETOP) && !is_last_operation(w);
 	} else if (type == CX_EVAL && !(word & CX_TRY) &&
 		   (w->filter || frame_word(s, o + CX_RETOP) || p->within || is_last_operation(w))) {

@@ -65,8 +65,9 @@ def judge(text):
             if bool(through) != bool(between) or (through and not any(re.search(through, line) for line in between)):
                 return f'{name} called by {caller} through {between}'
         caller, between = name, []
-    # After a die, perl_run() begins the loop again.
-    return 'whole' if caller or re.match(r'perl_run|siglongjmp|__longjmp|__sigsetjmp', frames[0]) else 'no frame of Perl'
+    # After a die, perl_run() begins the loop again: it calls sigsetjmp(), which has no name in a stripped libc.
+    begins = re.match(r'perl_run|siglongjmp|__longjmp|__sigsetjmp', frames[0]) or re.match('perl_run', ''.join(frames[1:2]))
+    return 'whole' if caller or begins else 'no frame of Perl'
 
 
 def look(cases, name):

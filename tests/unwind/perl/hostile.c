@@ -212,7 +212,21 @@ static void lie_about_code(const char *mode)
 		put(&bodies[1], CV_NAME, wild);
 		put(&bodies[2], CV_STASH, wild);
 		put32(&bodies[3], CV_FLAGS, 0); /* the HEK is now a GV */
-	} else if (!strcmp(mode, "names")) {
+	} else if (!strcmp(mode, "endless-file")) {
+		for (int i = 0; i < CONTEXTS; i++)
+			put_pointer(&cops[i], COP_FILE, memset(at_the_edge(4096), 'a', 4096));
+	} else if (!strcmp(mode, "evals")) {
+		for (int i = 0; i < CONTEXTS; i++)
+			contexts[i * CX_SIZE] = CX_EVAL;
+	} else if (!strcmp(mode, "stale-eval")) { /* above the newest sub, eval or format: Perl is making the context */
+		contexts[(CONTEXTS - 1) * CX_SIZE] = CX_EVAL;
+		put32(&info, SI_NEWEST, CONTEXTS - 2);
+	}
+}
+
+static void lie_about_names(const char *mode)
+{
+	if (!strcmp(mode, "names")) {
 		put32(&name, HEK_LENGTH, 0xffffffff);
 		put32(&package, HEK_LENGTH, 1000000);
 	} else if (!strcmp(mode, "counts")) {
@@ -225,22 +239,13 @@ static void lie_about_code(const char *mode)
 		put_pointer(STASH_AUX, 0, names);
 		put32(STASH_AUX, AUX_COUNT, 0xffffffff);
 	} else if (!strcmp(mode, "wild-package")) {
-		put(&stash, 0, wild);
+		put(&stash, 0, 0x4141414141414140);
 	} else if (!strcmp(mode, "latin")) { /* without its flag, a name is Latin-1 */
 		put_hek(&name, "\xe9t\xe9");
 		put_hek(&package, "\xc3\xa9t\xc3\xa9"); /* with it, UTF-8 */
 	} else if (!strcmp(mode, "terminal")) {
 		put_hek(&name, "\x1b[31mred\x1b[0m\n\tname\x07");
 		set_file("\x1b]0;title\x07]: 1000");
-	} else if (!strcmp(mode, "endless-file")) {
-		for (int i = 0; i < CONTEXTS; i++)
-			put_pointer(&cops[i], COP_FILE, memset(at_the_edge(4096), 'a', 4096));
-	} else if (!strcmp(mode, "evals")) {
-		for (int i = 0; i < CONTEXTS; i++)
-			contexts[i * CX_SIZE] = CX_EVAL;
-	} else if (!strcmp(mode, "stale-eval")) { /* above the newest sub, eval or format: Perl is making the context */
-		contexts[(CONTEXTS - 1) * CX_SIZE] = CX_EVAL;
-		put32(&info, SI_NEWEST, CONTEXTS - 2);
 	}
 }
 
@@ -297,6 +302,7 @@ int main(int argc, char **argv)
 	be_truthful();
 	lie_about_lists(mode);
 	lie_about_code(mode);
+	lie_about_names(mode);
 	Perl_runops_standard(mode);
 	return 0;
 }
