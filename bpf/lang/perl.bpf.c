@@ -50,6 +50,8 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 
 #define FRAME_UNKNOWN 1 /* not a frame's address, so perl_next() fails to read it */
 #define PACKAGE_UNREADABLE 1 /* not a HEK's address, so read_hek() fails to read it */
+#define PACKAGE_NAMELESS   2 /* not one either */
+#define NAMELESS_TEXT      0x5f5f4e4f4e415f5f /* "__ANON__" */
 #define KEYS_MAX      1024
 #define CONTEXTS_MAX  (1 << 24)
 #define CALLER_BYTES  1024 /* at most the frame of a C function that calls the loop */
@@ -260,6 +262,11 @@ static __always_inline int read_hek(__u64 hek, __u64 *out, __u32 *ret_size)
 	*ret_size = 0;
 	if (!hek)
 		return 0;
+	if (hek == PACKAGE_NAMELESS) {
+		*out = NAMELESS_TEXT;
+		*ret_size = sizeof(*out);
+		return 0;
+	}
 	if (read_word(hek, &head))
 		return -1;
 	size = head >> 32 > PERL_NAME_MAX ? PERL_NAME_MAX : (__u32)(head >> 32);
@@ -304,13 +311,13 @@ static __always_inline __u32 record_size(const struct perl_code_record *r)
 	return __builtin_offsetof(struct perl_code_record, file) + file;
 }
 
-/* Returns the HEK of a stash's name as caller() has it; 0: there is none. */
+/* Returns the HEK of a stash's name as caller() has it, or a PACKAGE_ value. */
 __global __u64 perl_package(struct perl_scratch *s, __u64 stash)
 {
 	__u64 body = 0, aux, name = 0, count = 0;
 
 	if (!s || !stash)
-		return 0;
+		return PACKAGE_NAMELESS;
 	if (read_word(stash + SV_ANY, &body))
 		return PACKAGE_UNREADABLE;
 	aux = body + HV_AUX;
@@ -324,7 +331,7 @@ __global __u64 perl_package(struct perl_scratch *s, __u64 stash)
 	/* An array of names, whose first is the stash's own; it has no other one after a delete of the stash. */
 	if (count >> 32 && read_word(name, &name))
 		return PACKAGE_UNREADABLE;
-	return name;
+	return name ? name : PACKAGE_NAMELESS;
 }
 
 /* Finds the HEKs of the sub in s->own. Returns 0 on success, -1 on failure. */

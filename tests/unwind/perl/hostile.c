@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hostile.c - a process that looks like Perl (-DMINOR: 32, 36, 37, 99; -DSINGLE: built without threads) and has false data.
+/* hostile.c - a process that looks like Perl (-DMINOR: 32, 36, 37, 99; -DSINGLE: built without threads) and has false
+ * data.
  *
  *     hostile MODE     calls getppid() from its Perl_runops_standard() CALLS times
  *
@@ -238,6 +239,8 @@ static void lie_about_names(const char *mode)
 		put_pointer(names, 0, &package);
 		put_pointer(STASH_AUX, 0, names);
 		put32(STASH_AUX, AUX_COUNT, 0xffffffff);
+	} else if (!strcmp(mode, "nameless")) {
+		put(STASH_AUX, 0, 0);
 	} else if (!strcmp(mode, "wild-package")) {
 		put(&stash, 0, 0x4141414141414140);
 	} else if (!strcmp(mode, "latin")) { /* without its flag, a name is Latin-1 */

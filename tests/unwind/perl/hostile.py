@@ -53,6 +53,7 @@ LIES = {
     'names': ({''}, 5, 5),
     'counts': ({UNREADABLE, ''}, 5, 5),
     'deleted': ({''}, 5, 5),
+    'nameless': ({''}, 5, 5),
     'wild-package': ({UNREADABLE}, 5, 5),
     'latin': ({''}, 5, 5),
     'terminal': ({''}, 5, 5),
@@ -100,6 +101,8 @@ def complaints(status, out, elapsed, mode, lie):
         if not least <= len(frames) <= most:
             yield f'{len(frames)} frames'
         if mode in NAMED and not all(map(NAME.match, frames)):
+            yield f'names {frames}'
+        if mode == 'nameless' and not all(re.match(r'__ANON__::hostile |\(main\) ', frame) for frame in frames):
             yield f'names {frames}'
         if mode == 'latin' and not all(re.match(r'été::été |\(main\) ', frame) for frame in frames):
             yield f'names {frames}'
