@@ -2,6 +2,7 @@
 /* agent.c - one loop for signals, changes of the directory, pages, and the units' processes. */
 #include "agent.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -190,6 +191,39 @@ static struct unit *unit_of(struct agent *a, const char *dir, const char *file)
 	return u;
 }
 
+/* Two units, or a unit and the agent, would give one name to their metrics: a-b and a_b, agent.. */
+static bool same_metrics(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if (*a != *b && (isalnum((unsigned char)*a) || isalnum((unsigned char)*b)))
+			return false;
+	return *a == *b;
+}
+
+static const char *taken_by(const struct agent *a, const char *name)
+{
+	static const char *const own[] = {"agent", "unit", "export", "lost", "stacks"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (!strcmp(name, own[i]))
+			return "the agent";
+	for (const struct unit *u = a->units; u; u = u->next_unit)
+		if (u->seen && strcmp(u->name, name) != 0 && same_metrics(u->name, name))
+			return u->name;
+	return NULL;
+}
+
+/* Marks the unit as seen, unless its name is refused. */
+static void see(struct agent *a, const char *dir, const char *file)
+{
+	struct unit *u = unit_of(a, dir, file);
+	const char *other = taken_by(a, u->name);
+
+	u->seen = !other;
+	if (other)
+		log_error("%s/%s is refused: its metrics would have the names of those of %s", dir, file, other);
+}
+
 /* Returns false if the directory cannot be read; then the units go on. */
 static bool find_units(struct agent *a)
 {
@@ -207,7 +241,7 @@ static bool find_units(struct agent *a)
 	for (struct unit *u = a->units; u; u = u->next_unit)
 		u->seen = false;
 	for (int i = 0; i < n; i++) {
-		unit_of(a, dir, list[i]->d_name)->seen = true;
+		see(a, dir, list[i]->d_name);
 		free(list[i]);
 	}
 	free(list);
@@ -579,7 +613,7 @@ static int check(struct agent *a)
 	bool ok = find_units(a);
 
 	for (struct unit *u = a->units; u && !a->stops; u = u->next_unit)
-		ok &= unit_may_run(u) && check_unit(a, u);
+		ok &= u->seen && unit_may_run(u) && check_unit(a, u);
 	return ok && !a->stops ? 0 : 1;
 }
 

@@ -201,6 +201,15 @@ def test_series(cases, home):
                     agent.metric('strata_sums_total_total'))
 
 
+def test_names(cases, home):
+    with Agent(STRATA, home, {'a-b': OTHER, 'a_b': OTHER, 'agent': OTHER, 'c': OTHER}) as agent:
+        until(lambda: agent.is_up('a-b') and agent.is_up('c'))
+        text, errors = agent.get('/metrics')[1], agent.errors.read_text()
+        names = re.findall(r'^# TYPE (\S+)', text, re.M)
+        cases.check(names and len(set(names)) == len(names), 'each metric comes once', names)
+        cases.check('a_b.bt is refused' in errors and 'agent.bt is refused' in errors, '..other units are refused', errors)
+
+
 def test_clients(cases, agent):
     cases.check(agent.get('/nothing')[0] == 404, 'an unknown page')
     many = [socket.create_connection(('127.0.0.1', agent.port)) for _ in range(40)]
@@ -279,7 +288,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_units, test_fast, test_series, test_rights, test_manager, test_modes, test_budget):
+    for test in (test_units, test_fast, test_series, test_names, test_rights, test_manager, test_modes, test_budget):
         with tempfile.TemporaryDirectory() as home:
             test(cases, pathlib.Path(home))
     return cases.done()

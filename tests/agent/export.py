@@ -102,13 +102,13 @@ def conf(port, home, more=''):
 def test_spool(cases, home):
     """The receiver is away, the agent is killed, and comes again: all lines that reached the spool are delivered."""
     port = agents.free_port()
-    with Agent(STRATA, home, {'unit': UNIT}, conf(port, home)) as agent:
+    with Agent(STRATA, home, {'lines': UNIT}, conf(port, home)) as agent:
         cases.check(until(lambda: agent.metric('strata_export_spool_requests') >= 12), 'messages wait in the spool',
                     agent.errors.read_text())
         agent.process.kill()
         agent.process.wait()
     files = len(list((home / 'spool').glob('*.gz')))
-    (agent.scripts / 'unit.bt').unlink()
+    (agent.scripts / 'lines.bt').unlink()
     agent.write('other', 'interval:s:1 { @x = count(); }')
     with Receiver(port=port) as r, agent:
         cases.check(until(lambda: agent.metric('strata_export_spool_requests') == 0 and len(r.objects) >= files),
@@ -130,7 +130,7 @@ def test_links(cases, home):
     port = agents.free_port()
 
     def refused(what):
-        agent = Agent(STRATA, home, {'unit': UNIT}, conf(port, home))
+        agent = Agent(STRATA, home, {'lines': UNIT}, conf(port, home))
         done = subprocess.run(['timeout', '20', *agent.command()], capture_output=True, text=True, timeout=60)
         cases.check(done.returncode == 1 and 'spool' in done.stderr and victim.read_text() == 'precious', what, done)
 
@@ -149,7 +149,7 @@ def test_links(cases, home):
     refused('a spool of another user')
     os.chown(spool, 0, 0)
     (spool / 'new').symlink_to(victim)
-    with Agent(STRATA, home, {'unit': UNIT}, conf(port, home)) as agent:
+    with Agent(STRATA, home, {'lines': UNIT}, conf(port, home)) as agent:
         cases.check(until(lambda: agent.metric('strata_export_spool_requests') >= 2) and victim.read_text() == 'precious',
                     'a link in the spool is not followed', victim.read_text()[:100])
 
@@ -157,7 +157,7 @@ def test_links(cases, home):
 def test_outage(cases, home):
     """An outage in the middle of a run."""
     port = agents.free_port()
-    with Agent(STRATA, home, {'unit': UNIT}, conf(port, home)) as agent:
+    with Agent(STRATA, home, {'lines': UNIT}, conf(port, home)) as agent:
         with Receiver(port=port) as first:
             until(lambda: len(first.logs()) > 20)
         until(lambda: agent.metric('strata_export_retried_total') >= 1)
@@ -175,7 +175,7 @@ def test_outage(cases, home):
 def test_full(cases, home):
     """A spool that is too small, too old, or on a full disk."""
     port = agents.free_port()
-    with Agent(STRATA, home, {'unit': UNIT}, conf(port, home, 'spool_size = 2K\n')) as agent:
+    with Agent(STRATA, home, {'lines': UNIT}, conf(port, home, 'spool_size = 2K\n')) as agent:
         dropped = until(lambda: agent.metric('strata_export_dropped_total{reason="spool"}'))
         cases.check(dropped and agent.metric('strata_export_spool_bytes') <= 2048, 'a full spool loses the oldest, and counts them',
                     agent.get('/metrics')[1])
@@ -189,7 +189,7 @@ def test_full(cases, home):
         cases.skip('a full disk', 'cannot mount a tmpfs')
         return
     try:
-        with Agent(STRATA, home, {'unit': UNIT}, f'[otlp]\nendpoint = http://127.0.0.1:{port}\nspool = {disk}\n') as agent:
+        with Agent(STRATA, home, {'lines': UNIT}, f'[otlp]\nendpoint = http://127.0.0.1:{port}\nspool = {disk}\n') as agent:
             cases.check(until(lambda: agent.metric('strata_export_dropped_total{reason="disk"}')), 'a full disk is counted',
                         agent.get('/metrics')[1])
             with Receiver(port=port) as r:
@@ -201,13 +201,13 @@ def test_full(cases, home):
 
 def test_headers_file(cases, home):
     (home / 'headers').write_text('# secret\nAuthorization: Bearer token\n')
-    with Receiver() as r, Agent(STRATA, home, {'unit': UNIT}, conf(r.port, home, f'headers_file = {home}/headers\n')):
+    with Receiver() as r, Agent(STRATA, home, {'lines': UNIT}, conf(r.port, home, f'headers_file = {home}/headers\n')):
         until(lambda: r.requests)
         cases.check(r.requests and r.requests[0][1].get('Authorization') == 'Bearer token', 'headers_file', r.requests)
         until(lambda: r.objects)
         resource = {a['key']: a['value'].get('stringValue') for _, o in r.objects for k in o.values() if isinstance(k, list)
                     for a in k[0]['resource']['attributes']}
-        cases.check(resource.get('strata.unit') == 'unit' and resource.get('host.name'), 'the resource has unit and host', resource)
+        cases.check(resource.get('strata.unit') == 'lines' and resource.get('host.name'), 'the resource has unit and host', resource)
 
 
 def main():
