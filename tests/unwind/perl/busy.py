@@ -66,7 +66,7 @@ def judge(text):
                 return f'{name} called by {caller} through {between}'
         caller, between = name, []
     # After a die, perl_run() begins the loop again: it calls sigsetjmp(), which has no name in a stripped libc.
-    begins = re.match(r'perl_run|siglongjmp|__longjmp|__sigsetjmp', frames[0]) or re.match('perl_run', ''.join(frames[1:2]))
+    begins = re.match(r'siglongjmp|__longjmp|((libc|__sig)\S*\n)*perl_run', '\n'.join(frames))
     return 'whole' if caller or begins else 'no frame of Perl'
 
 
