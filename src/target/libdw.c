@@ -38,6 +38,6 @@ Dwarf *libdw_begin(const struct libdw *dw, Elf *elf)
 	Dwarf *dwarf = dw->begin_elf(elf, DWARF_C_READ, NULL);
 
 	if (dwarf)
-		dw->new_oom_handler(dwarf, out_of_memory);
+		dw->new_oom_handler(dwarf, (Dwarf_OOM)out_of_memory);
 	return dwarf;
 }
