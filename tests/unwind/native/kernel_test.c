@@ -21,7 +21,9 @@
 #else
 #define MOST_INSTRUCTIONS 58000
 #endif
-#define MOST_NOLOOP 400000 /* the kernel's own limit is a million */
+/* For kernels without bpf_loop(), before 5.17. The kernel's own limit is a million. Linux 6.12 counts 407,000 on arm64,
+ * of which Perl's contexts are 37,000. */
+#define MOST_NOLOOP 450000
 
 static struct target *target;
 
