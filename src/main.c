@@ -136,9 +136,20 @@ static void add_remote_command(const struct options *o, struct str *out)
 	add_remote_script(o, out);
 }
 
+/* Returns an option that the hosts do not get and that would change what they do, or NULL. */
+static const char *option_of_one_host(const struct options *o)
+{
+	return o->dry_run ? "--dry-run" : o->mode != SCRIPT_RUNS ? "--test and --bench" :
+		o->has_filter ? "--probe-filter" : o->window > 0 ? "--window" : o->warn_reads ? "-k" :
+		o->idle ? "--idle" : o->startup ? "--startup" : o->children ? "--children" :
+		o->include_dirs.len ? "-I" : o->include_files.len ? "--include" : NULL;
+}
+
 static bool may_run_on_hosts(const struct options *o, const struct output *format)
 {
-	if (o->command || o->pids.len)
+	if (option_of_one_host(o))
+		log_error("--host cannot be used with %s", option_of_one_host(o));
+	else if (o->command || o->pids.len)
 		log_error("--host cannot be used with -p and -c");
 	else if (o->live > 0)
 		log_error("--host cannot be used with -t");

@@ -98,6 +98,14 @@ def test_twice(cases, hosts):
     cases.check(done.returncode == 0 and '@sum: 420' in done.stdout.splitlines(), 'a host that is named twice counts once', done)
 
 
+def test_options(cases, hosts):
+    """An option that the hosts would not get is refused: they would attach probes, or answer something else."""
+    for option in (['--dry-run'], ['--test'], ['--window', '1s'], ['--probe-filter', 'x'], ['-k'], ['-I', '/tmp']):
+        done = hosts.run('a', *option, '-e', SCRIPT)
+        cases.check(done.returncode == 1 and f'--host cannot be used with {option[0]}' in done.stderr, f'{option[0]} is refused',
+                    done.stdout, done.stderr)
+
+
 def test_long(cases, hosts):
     script = hosts.home / 'long.bt'
     script.write_text(SCRIPT + '// ' + 'x' * 200000)
@@ -165,7 +173,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_sum, test_filters, test_twice, test_long, test_losses, test_hung, test_failing, test_ends):
+    for test in (test_sum, test_filters, test_twice, test_options, test_long, test_losses, test_hung, test_failing, test_ends):
         with tempfile.TemporaryDirectory() as home:
             test(cases, Hosts(pathlib.Path(home)))
     return cases.done()
