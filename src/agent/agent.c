@@ -270,7 +270,7 @@ static void drop_units(struct agent *a)
 	}
 }
 
-/* again: also what has failed, ended or was stopped. A broken agent.conf changes nothing. */
+/* again: also start units that have failed, ended or were stopped. A broken agent.conf changes nothing. */
 static void reload(struct agent *a, bool again)
 {
 	struct conf conf;
