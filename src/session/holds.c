@@ -193,6 +193,7 @@ static bool container_verdict(struct holds *h, struct target *t, uint64_t id, ui
 	if (!known)
 		idmap_set(&h->cgroups, id, bits);
 	*ret_bits = known ? *known : bits;
+	h->matched |= (uint32_t)*ret_bits;
 	give(h, id | VERDICT_CGROUP, *ret_bits);
 	return true;
 }
@@ -327,7 +328,15 @@ void holds_report(const struct holds *h)
 	for (unsigned i = 0; h && i < h->img->npatterns; i++) {
 		const char *func = h->img->patterns[i]->func, *near;
 
-		if (h->img->patterns[i]->container || h->matched >> i & 1 || strchr(func, '*') || !h->names.len)
+		if (h->matched >> i & 1 || strchr(func, '*'))
+			continue;
+		if (h->img->patterns[i]->container) {
+			log_warn("no container has the name, pod or ID %s", func);
+			log_hint("strata -d 1 -e 'profile:hz:99 { @[container] = count(); }' prints the names of "
+				 "busy ones");
+			continue;
+		}
+		if (!h->names.len)
 			continue;
 		log_warn("has_frame() looked for %s, but no frame has that name", func);
 		near = nearest(func, (const char *const *)h->names.data, h->names.len);

@@ -86,6 +86,9 @@ def test_filters(cases, top):
         said = counts(options, predicate, top, numbers)
         seen = {key: int(n) for key, n in re.findall(r'^@\[(\w*)\]: (\d+)$', said, re.M)}
         cases.check(seen == {key: count[key] for key in wanted}, f'{" ".join(options)} /{predicate}/', said)
+    script = 'profile:hz:99 { @ = count(); } interval:ms:100 { exit(); }'
+    done = subprocess.run([STRATA, '--container', 'none', '-e', script], capture_output=True, text=True)
+    cases.check('warning: no container has the name, pod or ID none\n' in done.stderr, '--container of no container', done.stderr)
     done = subprocess.run([STRATA, '--cgroup', '/none', '-e', 'begin { }'], capture_output=True, text=True)
     cases.check('there is no cgroup (v2) /none' in done.stderr and done.returncode, '--cgroup of no cgroup', done.stderr)
     done = subprocess.run([STRATA, '--cgroup', '/cgroup.procs', '-e', 'begin { }'], capture_output=True, text=True)
