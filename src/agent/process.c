@@ -39,6 +39,7 @@ static void take_line(struct process *p, const char *text, size_t n)
 /* Messages are kept for the status page, and printed after the name of the unit. */
 static void take_message(struct process *p, const char *text, size_t n)
 {
+	n -= n && text[n - 1] == '\r'; /* ssh's own lines end with \r\n */
 	if (p->said.len + n > SAID_MAX)
 		str_clear(&p->said);
 	str_add_lines(&p->said, text, n < SAID_MAX ? n : SAID_MAX);

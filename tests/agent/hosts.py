@@ -19,7 +19,7 @@ SSH = '''#!/bin/sh
 # HOST COMMAND
 export PATH=%s:$PATH HOST_NAME=$1
 [ "$1" = echo ] && { echo "$2" >%s/words; exit 1; }
-[ "$1" = away ] && { echo "ssh: connect to host away port 22: Connection refused" >&2; exit 255; }
+[ "$1" = away ] && { echo "ssh: connect to host away port 22: Connection refused\r" >&2; exit 255; }
 [ "$1" = old ] && { echo "sh: strata: not found" >&2; exit 127; }
 [ "$1" = noise ] && { echo "welcome to the machine"; exit 0; }
 echo $$ > %s/pid.$1
@@ -137,7 +137,7 @@ def test_hung(cases, hosts):
 def test_failing(cases, hosts):
     done = hosts.run('a,away,old,b,noise', '-e', SCRIPT, 'x')
     cases.check(done.returncode == 1 and '@sum: 420' in done.stdout, 'the answer is that of the others', done)
-    for want in ('away: ssh: connect to host away port 22: Connection refused', 'old: sh: strata: not found', 'noise:1: ',
+    for want in ('away: ssh: connect to host away port 22: Connection refused\n', 'old: sh: strata: not found', 'noise:1: ',
                  '2 of 5 hosts answered'):
         cases.check(want in done.stderr, want, done.stderr)
     for what, words, want in (('-p', ['-p', os.getpid(), '-e', SCRIPT], 'cannot be used with -p'), ('-t', ['-t', 1, '-e', SCRIPT], '-t'),
