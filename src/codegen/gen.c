@@ -126,7 +126,7 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 		unsigned calls; /* depth of calls in it, including itself: see tests/verifier/depth.py */
 	} deep[] = {
 		{"go_id", 4}, {"find_text", 2},
-		{"join_strings", 2}, {"path_text", 4}, {"stack_kernel", 2}, {"stack_user", 6},
+		{"join_strings", 2}, {"path_text", 4}, {"request_label", 2}, {"stack_kernel", 2}, {"stack_user", 6},
 	};
 	unsigned calls = 1;
 
@@ -649,7 +649,7 @@ static struct bpf_blob base_blob(const struct gen *g)
 static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t *ret_size)
 {
 	const struct image *img = g->img;
-	struct bpf_blob *blobs = arena_new_array(g->arena, struct bpf_blob, 13 + g->opt->nc_objects);
+	struct bpf_blob *blobs = arena_new_array(g->arena, struct bpf_blob, 14 + g->opt->nc_objects);
 	size_t n = 0;
 	int r;
 
@@ -664,6 +664,8 @@ static int link_image(struct gen *g, void *elf, size_t size, void **ret, size_t 
 		blobs[n++] = BLOB(match);
 	if (img->paths)
 		blobs[n++] = BLOB(path);
+	if (img->requests)
+		blobs[n++] = g->opt->no_loops ? BLOB(request_noloop) : BLOB(request);
 	if (img->tasks)
 		blobs[n++] = BLOB(task);
 	if (img->problems || img->grows)

@@ -166,6 +166,7 @@ struct image {
 	uint32_t record_max;  /* bytes of the largest record */
 	bool paths;           /* path.bpf.c is linked */
 	bool tasks;           /* task.bpf.c is linked */
+	bool requests;        /* request.bpf.c is linked, so processes must be followed */
 	bool calls_c;         /* functions of imported C programs are called */
 	bool problems;        /* problem.bpf.c is linked */
 	bool kernel_stacks;   /* kstack.bpf.c is linked */

@@ -255,6 +255,24 @@ static void prepare_tree(struct target *t, struct bpf_object *obj)
 	*offset = at;
 }
 
+/* Sets a constant of request.bpf.c, which is linked only if it is used. */
+static void prepare_requests(struct target *t, struct bpf_object *obj)
+{
+	uint32_t *offset = rodata_find(obj, "request_task_tp", sizeof(*offset));
+	int at;
+
+	if (!offset)
+		return;
+#ifdef __aarch64__
+	at = target_btf_offset(t, "task_struct", "thread.uw.tp_value");
+#else
+	at = target_btf_offset(t, "task_struct", "thread.fsbase");
+#endif
+	if (at < 0)
+		log_warn("without kernel BTF threads have no trace_id, span_id and labels");
+	*offset = at < 0 ? 0 : (uint32_t)at;
+}
+
 static uint64_t ring_wanted(const struct image *img)
 {
 	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / RING_MEMORY;
@@ -373,6 +391,7 @@ static int prepare(const struct image *img, struct bpf_object *obj, struct load_
 		return r;
 	}
 	prepare_tree(env->target, obj);
+	prepare_requests(env->target, obj);
 	who_prepare(env->target, obj, env->only_pid);
 	return prepare_progs(img, env->target, obj);
 }

@@ -32,6 +32,7 @@
 #include "session/trials.h"
 #include "target/target.h"
 #include "unwinders/maps/maps.h"
+#include "unwinders/requests/requests.h"
 #include "unwinders/unwinders.h"
 
 #define SLICE_NS 50000000ull /* time for reading records before other events are handled */
@@ -385,6 +386,11 @@ static int run(struct session *s, struct image_object *o)
 	if (r)
 		return r;
 	session_forget_programs(s, o);
+	r = session_open_requests(s, o);
+	if (r) {
+		log_error("cannot follow the requests of processes: %s", why_errno(r));
+		return r;
+	}
 	if (s->out.output->begin)
 		s->out.output->begin(&s->out, o->img);
 	r = open_ring(s, o->img);
@@ -566,6 +572,9 @@ static void on_event(struct session *s, enum event_from from)
 	case FROM_SELF:
 		on_self(s);
 		break;
+	case FROM_REQUESTS:
+		requests_poll(s->requests);
+		break;
 	case FROM_WINDOW:
 		session_end_window(s);
 		break;
@@ -700,6 +709,9 @@ void session_close(struct session *s)
 	ring_buffer__free(s->ring);
 	backlog_done(&s->backlog);
 	free(s->whole);
+	if (s->unwinders)
+		unwinders_feed(s->unwinders, NULL);
+	requests_free(s->requests);
 	if (s->opt.is_last)
 		unwinders_leave(s->unwinders);
 	else

@@ -19,12 +19,13 @@
 #include "values/show.h"
 
 struct follow;
+struct requests;
 struct ring_buffer;
 struct unwinders;
 
 enum event_from {
 	FROM_RING, FROM_TIMER, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_TICKS, FROM_PROCESS, FROM_OUTPUT, FROM_WINDOW,
-	FROM_INPUT,
+	FROM_INPUT, FROM_REQUESTS,
 };
 
 struct session {
@@ -45,6 +46,7 @@ struct session {
 	struct ticks ticks;
 	int window;       /* timer of config window; -1: none */
 	struct unwinders *unwinders;
+	struct requests *requests; /* NULL: no image asks for requests */
 	bool on_bpf;      /* the unwinders write to the kernel's maps */
 	struct follow *follow;
 	bool forgets;     /* forget_program() is attached */
@@ -114,7 +116,8 @@ bool session_print_table(struct session *s, const struct image_map **maps, size_
 /* session_stacks.c: makes the things that the object's stacks need, if they are missing: unwinders, followed
  * processes. Called while the kernel verifies. Returns 0 on success, -errno on failure, which it reports. */
 int session_open_unwinders(struct session *s, const struct image_object *o);
-/* Called when the object is loaded. */
+/* Called when the object is loaded. Returns 0 on success, -errno on failure. */
+int session_open_requests(struct session *s, const struct image_object *o);
 void session_forget_programs(struct session *s, const struct image_object *o);
 /* Reads one process, between events: a script that wants the stacks of the whole machine does not wait
  * until all processes are read. */

@@ -14,6 +14,7 @@
 #include "session/session_priv.h"
 #include "target/demangle.h"
 #include "target/target.h"
+#include "unwinders/requests/requests.h"
 #include "unwinders/unwinders.h"
 
 #define READ_RUNNING_NS 1000000000ull
@@ -123,7 +124,7 @@ static void read_all(struct session *s, const struct image_object *o)
 int session_open_unwinders(struct session *s, const struct image_object *o)
 {
 	const struct image *img = o->img;
-	bool names = img->user_stacks || img->user_symbols;
+	bool names = img->user_stacks || img->user_symbols || img->requests;
 	int r = 0;
 
 	if (!names && !img->kernel_stacks)
@@ -138,10 +139,27 @@ int session_open_unwinders(struct session *s, const struct image_object *o)
 		r = follow_processes(s);
 	for (unsigned i = 0; !r && names && i < img->nnamed; i++)
 		unwinders_add_process(s->unwinders, (int)img->named[i]);
-	if (!r && img->user_stacks && !s->opt.pid && !s->opt.child && !s->unread)
+	if (!r && (img->user_stacks || img->requests) && !s->opt.pid && !s->opt.child && !s->unread)
 		read_all(s, o);
 	if (!r)
 		unwinders_preload_done(s->unwinders);
+	return r;
+}
+
+/* Called when the object is loaded: its maps exist. */
+int session_open_requests(struct session *s, const struct image_object *o)
+{
+	struct request_maps maps = {shared_fd(&s->shared, "request_procs"), shared_fd(&s->shared, "request_keys"),
+		shared_fd(&s->shared, "request_texts")};
+	int r;
+
+	if (!o->img->requests || s->requests)
+		return 0;
+	s->requests = requests_new(s->target, &maps);
+	r = s->requests ? requests_fd(s->requests) : -ENOMEM;
+	r = r < 0 ? r : session_watch(s, r, FROM_REQUESTS);
+	if (!r)
+		unwinders_feed(s->unwinders, s->requests);
 	return r;
 }
 

@@ -327,6 +327,20 @@ bool elf_phdr(const struct elf *e, uint32_t type, struct elf_section *ret)
 	return false;
 }
 
+bool elf_tls(const struct elf *e, uint64_t *ret_size, uint64_t *ret_align)
+{
+	for (size_t i = 0; i < e->phdrs.len; i++) {
+		const Elf64_Phdr *ph = &e->phdrs.data[i];
+
+		if (ph->p_type != PT_TLS)
+			continue;
+		*ret_size = ph->p_memsz;
+		*ret_align = ph->p_align;
+		return true;
+	}
+	return false;
+}
+
 bool elf_vaddr_to_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret_offset)
 {
 	for (size_t i = 0; i < e->segments.len; i++) {

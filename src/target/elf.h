@@ -70,6 +70,8 @@ bool elf_section(const struct elf *e, const char *name, struct elf_section *ret)
 bool elf_code(const struct elf *e, size_t i, struct elf_section *ret);
 /* Finds the program header of a type (PT_GNU_EH_FRAME, PT_INTERP..): vaddr, offset, size. */
 bool elf_phdr(const struct elf *e, uint32_t type, struct elf_section *ret);
+/* Finds the thread-local variables' segment (PT_TLS): its size in memory and its alignment. */
+bool elf_tls(const struct elf *e, uint64_t *ret_size, uint64_t *ret_align);
 /* Returns the file's bytes at a vaddr, or NULL if there are fewer than size. */
 const uint8_t *elf_at(const struct elf *e, uint64_t vaddr, size_t size);
 bool elf_vaddr_to_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret_offset);

@@ -24,6 +24,7 @@
 #include "unwinders/procs/core.h"
 #include "unwinders/procs/file.h"
 #include "unwinders/procs/process.h"
+#include "unwinders/procs/rest.h"
 
 #ifdef __aarch64__
 #define MACHINE EM_AARCH64
@@ -254,49 +255,17 @@ void unwinders_lost(struct unwinders *u)
 	processes_lost(u->processes);
 }
 
+void unwinders_feed(struct unwinders *u, struct requests *rs)
+{
+	processes_feed(u->processes, rs);
+}
+
 void unwinders_publish(struct unwinders *u)
 {
 	processes_publish_all(u->processes);
 }
 
 /* ---- walks that the kernel could not finish ---- */
-
-/* Memory outside of a stack's copy or a core: the process's, while it lives, and that of its mapped files. */
-struct rest_memory {
-	struct host_memory memory;
-	struct host_memory *first; /* the process or the core */
-	const struct files *files;
-	const struct process *mapped;
-	uint64_t stack;  /* end of the copy of the stack; 0: no copy */
-	bool anywhere;   /* stacks may be anywhere: a LANG_NATIVE language has its own */
-	bool beyond;     /* stack memory outside of the copy was read */
-	bool refuse;     /* do not read stack memory outside of the copy */
-};
-
-/* Maximum distance of the rest of the stack above the copy. */
-#define STACK_MAX (1ULL << 30)
-
-static int rest_read(struct host_memory *m, uint64_t addr, void *buf, size_t size)
-{
-	struct rest_memory *r = (struct rest_memory *)m;
-	const struct mapping *map = r->mapped ? process_mapping(r->mapped, addr) : NULL;
-	const struct file *f;
-	const uint8_t *data;
-
-	if (r->stack && !map && (r->anywhere || (addr + size > r->stack && addr + size - r->stack < STACK_MAX))) {
-		r->beyond = true;
-		if (r->refuse)
-			return -EFAULT;
-	}
-	if (!r->first->read(r->first, addr, buf, size))
-		return 0;
-	f = map ? files_get(r->files, map->file) : NULL;
-	data = f && f->elf ? elf_at(f->elf, addr - map->bias, size) : NULL;
-	if (!data)
-		return -EFAULT;
-	memcpy(buf, data, size);
-	return 0;
-}
 
 struct walk_tables {
 	struct host_tables tables;

@@ -14,6 +14,7 @@
 struct target;
 struct bpf_object;
 struct unwinders;
+struct requests;
 struct walk_maps;
 struct str;
 
@@ -76,6 +77,9 @@ void unwinders_exec(struct unwinders *u, uint32_t pid);
 void unwinders_exit(struct unwinders *u, uint32_t pid);
 void unwinders_lost(struct unwinders *u);
 void unwinders_publish(struct unwinders *u);
+
+/* From now on rs gets all processes (requests/requests.h); NULL: no longer. */
+void unwinders_feed(struct unwinders *u, struct requests *rs);
 
 /* Takes the unwinders' records of the ring buffer: RECORD_STACK, _WALK, _MISS, _LANG. size: bytes of
  * the whole record, of which only the head is trusted. */

@@ -17,6 +17,7 @@ const struct builtin *const builtin_families[] = {
 	builtins_path,
 	builtins_probe,
 	builtins_process,
+	builtins_request,
 	builtins_script,
 	builtins_search,
 	builtins_skb,

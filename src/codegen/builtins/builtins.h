@@ -24,6 +24,7 @@ extern const struct builtin builtins_output[];
 extern const struct builtin builtins_path[];
 extern const struct builtin builtins_probe[];
 extern const struct builtin builtins_process[];
+extern const struct builtin builtins_request[];
 extern const struct builtin builtins_script[];
 extern const struct builtin builtins_search[];
 extern const struct builtin builtins_skb[];

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/lib/request.h"
 #include "unwinders/native/ehframe.h"
 #include "unwinders/lang.h"
 #include "unwinders/native/table.h"
@@ -51,6 +52,8 @@ struct file {
 	bool mapped;         /* a living process has mapped it: see files_choose() */
 	uint64_t used;       /* time of its last mapping, CLOCK_MONOTONIC ns */
 	struct file_inode *inodes;
+	struct tls_place request; /* the variable REQUEST_VARIABLE, once it was sought */
+	bool request_sought;
 	bool libc;           /* it shows the places of a thread's values, see lang.libc() */
 };
 

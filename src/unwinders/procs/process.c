@@ -16,10 +16,12 @@
 #include "base/vec.h"
 #include "mappings.h"
 #include "perfmap.h"
+#include "requesting.h"
 #include "target/target.h"
 #include "unwinders/host/walk.h"
 #include "unwinders/idmap.h"
 #include "unwinders/maps/maps.h"
+#include "unwinders/requests/requests.h"
 
 #define DEAD_MAX     16384
 #define REPORTED_SECONDS 5
@@ -46,6 +48,7 @@ struct processes {
 	uint32_t generation;          /* the last generation given, see struct lang */
 	struct host_memory *recorded; /* of the core that is being added; or NULL */
 	VEC(struct late) late;
+	struct requests *requests;    /* NULL: nobody wants to know */
 };
 
 struct processes *processes_new(struct target *t, struct files *fs, struct walk_maps *maps)
@@ -293,6 +296,7 @@ static void fill_file(struct processes *ps, struct process *p, struct file *f, c
 	m->file = f->id;
 	m->flags |= f->table.data ? 0 : MAPPING_NO_TABLE;
 	fill_langs(ps, p, f, m);
+	requesting_file(ps->requests, p, f, bias);
 }
 
 static struct file *file_of(struct processes *ps, const struct process *p,
@@ -568,6 +572,8 @@ static int read_maps(struct processes *ps, struct process *p)
 	for (ssize_t i = 0; i < n; i++)
 		if (maps[i].exec)
 			add_mapping(ps, p, &maps[i]);
+	if (ps->requests)
+		requests_process(ps->requests, p->pid);
 	if (p->published && !p->changed && same_maps(p, old, nold))
 		return 0;
 	return publish_own(ps, p);
@@ -660,6 +666,8 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	for (size_t i = 0; i < from->nmaps; i++)
 		mappings_insert(p, &from->maps[i]);
 	changes(ps, p);
+	if (ps->requests)
+		requests_fork(ps->requests, parent, child);
 }
 
 /* Mappings of the new program follow as events. */
@@ -671,6 +679,8 @@ void processes_exec(struct processes *ps, uint32_t pid)
 		return;
 	p->begins = true;
 	changes(ps, p);
+	if (ps->requests)
+		requests_exec(ps->requests, pid);
 }
 
 void processes_lost(struct processes *ps)
@@ -714,6 +724,8 @@ void processes_exit(struct processes *ps, uint32_t pid)
 		return;
 	end_perfmap(ps, p);
 	withdraw(ps, p);
+	if (ps->requests)
+		requests_exit(ps->requests, pid);
 	p->dead = true;
 	bury(ps, pid);
 }
@@ -743,6 +755,17 @@ void processes_forget(struct processes *ps, size_t n)
 			processes_exit(ps, p->pid);
 	}
 	forget_dead(ps, n);
+}
+
+void processes_feed(struct processes *ps, struct requests *rs)
+{
+	ps->requests = rs;
+	for (size_t i = 0; rs && i < ps->by_pid.cap; i++) {
+		const struct process *p = nth_process(ps, i);
+
+		if (p && !p->dead)
+			requesting_process(rs, p, ps->files);
+	}
 }
 
 void processes_mark_files(const struct processes *ps)

@@ -35,9 +35,13 @@ struct process {
 
 struct host_memory;
 struct processes;
+struct requests;
 
 struct processes *processes_new(struct target *t, struct files *fs, struct walk_maps *maps);
 void processes_free(struct processes *ps);
+
+/* From now on rs gets all processes, at once those that are known; NULL: no longer. */
+void processes_feed(struct processes *ps, struct requests *rs);
 
 /* Ends processes whose end was not reported, and forgets all dead ones except the last n. */
 void processes_forget(struct processes *ps, size_t n);

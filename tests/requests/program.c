@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/* program.c - threads that work on requests. Each sets its record, then calls getpriority(5, WHO): native.py
+ * computes the request from WHO. The program publishes its context, and waits for a line of input before the threads
+ * begin.
+ *
+ *     program THREADS CALLS [LIBRARY [OTHER..]]   opens the OTHER libraries, then LIBRARY, which has set_record() */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record.h"
+
+static void (*set)(struct record *r);
+static unsigned calls;
+static pthread_barrier_t opened;
+
+/* ---- the process's context: OTEP 4719 ------------------------------------------- */
+
+struct message {
+	uint8_t bytes[4096];
+	size_t size;
+};
+
+static void put_number(struct message *m, uint64_t n)
+{
+	for (; n > 127; n >>= 7)
+		m->bytes[m->size++] = (uint8_t)(n | 128);
+	m->bytes[m->size++] = (uint8_t)n;
+}
+
+static void put(struct message *m, unsigned field, const void *data, size_t size)
+{
+	put_number(m, field << 3 | 2);
+	put_number(m, size);
+	memcpy(m->bytes + m->size, data, size);
+	m->size += size;
+}
+
+static void put_text(struct message *m, unsigned field, const char *text)
+{
+	put(m, field, text, strlen(text));
+}
+
+static void put_pair(struct message *m, unsigned field, const char *key, const struct message *value)
+{
+	struct message pair = {};
+
+	put_text(&pair, 1, key);
+	put(&pair, 2, value->bytes, value->size);
+	put(m, field, pair.bytes, pair.size);
+}
+
+static void publish(void)
+{
+	static const char *const keys[] = { "local_root", "tenant", "route" };
+	static struct message payload;
+	struct message resource = {}, text = {}, array = {}, map = {};
+	struct timespec now;
+	int fd = memfd_create("OTEL_CTX", 0);
+	uint8_t *at;
+
+	put_text(&text, 1, "shop");
+	put_pair(&resource, 1, "service.name", &text);
+	put(&payload, 1, resource.bytes, resource.size);
+	for (unsigned i = 0; i < 3; i++) {
+		text.size = 0;
+		put_text(&text, 1, keys[i]);
+		put(&array, 1, text.bytes, text.size);
+	}
+	put(&map, 5, array.bytes, array.size);
+	put_pair(&payload, 2, "threadlocal.attribute_key_map", &map);
+	if (fd < 0 || ftruncate(fd, 4096))
+		exit(1);
+	at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	memcpy(at, "OTEL_CTX", 8);
+	memcpy(at + 8, &(uint32_t){ 2 }, 4);
+	memcpy(at + 12, &(uint32_t){ (uint32_t)payload.size }, 4);
+	memcpy(at + 24, &(uint64_t){ (uintptr_t)payload.bytes }, 8);
+	memcpy(at + 16, &(uint64_t){ (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec }, 8);
+}
+
+/* ---- requests -------------------------------------------------------------------- */
+
+static void attribute(struct record *r, uint8_t key, const char *value)
+{
+	size_t n = strlen(value);
+
+	r->attributes[r->size++] = key;
+	r->attributes[r->size++] = (uint8_t)n;
+	memcpy(r->attributes + r->size, value, n);
+	r->size += n;
+}
+
+static void work_on(struct record *r, unsigned who)
+{
+	char text[64];
+
+	r->valid = 0;
+	for (unsigned i = 0; i < 16; i++)
+		r->trace[i] = (uint8_t)(who >> i % 3 * 8) + i;
+	for (unsigned i = 0; i < 8; i++)
+		r->span[i] = (uint8_t)(who * 7 + i);
+	r->flags = who % 2;
+	r->size = 0;
+	if (who % 3 == 0)
+		attribute(r, 1, "an older value");
+	attribute(r, 200, "nobody's");
+	if (who % 4)
+		snprintf(text, sizeof(text), "/route/%u", who % 100), attribute(r, 2, text);
+	snprintf(text, sizeof(text), "t%u", who % 5);
+	attribute(r, 1, text);
+	r->valid = 1;
+}
+
+static void call(unsigned who)
+{
+	syscall(SYS_getpriority, 5, who);
+}
+
+static void *thread(void *arg)
+{
+	struct record *r = aligned_alloc(16, sizeof(*r));
+	unsigned first = (unsigned)(uintptr_t)arg * 100000;
+
+	pthread_barrier_wait(&opened);
+	pthread_barrier_wait(&opened);
+	memset(r, 0, sizeof(*r));
+	call(first); /* the thread has not touched the variable yet */
+	for (unsigned who = first + 1; who < first + calls; who++) {
+		work_on(r, who);
+		set(who % 10 == 3 ? NULL : r);
+		if (who % 10 == 7)
+			r->valid = 0;
+		call(who);
+	}
+	set(NULL);
+	return NULL;
+}
+
+/* The opened libraries' variables have high numbers, which the threads' vectors do not have room for yet. */
+static void open_library(char **names)
+{
+#ifdef OPENS
+	void *lib = NULL;
+
+	for (char **other = names + 1; *other; other++)
+		if (!dlopen(*other, RTLD_NOW))
+			fprintf(stderr, "%s\n", dlerror()), exit(1);
+	lib = dlopen(*names, RTLD_NOW);
+	set = lib ? (void (*)(struct record *))dlsym(lib, "set_record") : NULL;
+	if (!set)
+		fprintf(stderr, "%s\n", dlerror()), exit(1);
+#else
+	(void)names;
+	set = set_record;
+#endif
+}
+
+int main(int argc, char **argv)
+{
+	unsigned n = (unsigned)atoi(argv[1]);
+	pthread_t threads[64];
+
+	(void)argc;
+	calls = (unsigned)atoi(argv[2]);
+	pthread_barrier_init(&opened, NULL, n + 1);
+	for (unsigned i = 0; i < n; i++)
+		pthread_create(&threads[i], NULL, thread, (void *)(uintptr_t)i);
+	pthread_barrier_wait(&opened);
+	open_library(argv + 3);
+	publish();
+	getchar();
+	pthread_barrier_wait(&opened);
+	for (unsigned i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
