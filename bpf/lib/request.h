@@ -22,13 +22,35 @@ struct tls_place {
 };
 ABI_SIZE(tls_place, 16);
 
+/* The variables by which threads say what they work on. */
+enum request_variable {
+	REQUEST_RECORD, /* otel_thread_ctx_v1: pointer to a record, or NULL */
+	REQUEST_NODE,   /* otel_thread_ctx_nodejs_v1: the way to the record of Node's asynchronous context. See struct
+	                 * node_context in request.bpf.c */
+	REQUEST_LABELS, /* custom_labels_current_set: pointer to a struct labels of request.bpf.c, or NULL */
+	REQUEST_VARIABLES
+};
+
+/* Go's labels: of runtime/pprof, Go 1.17 to 1.27. */
+struct request_go {
+	__s32 tls;    /* g, bytes from the thread pointer; 0 on arm64: g is in x28 */
+	__u16 curg;   /* offset in struct m; 0: the process has no Go */
+	__u16 labels; /* offset in struct g */
+	__u32 is_map; /* labels is a map (up to 1.23), not a slice */
+	__u32 pad;
+};
+ABI_SIZE(request_go, 16);
+
 /* One process. Map `request_procs`: HASH, key: u32 tgid. */
 struct request_proc {
-	struct tls_place record; /* pointer to a thread context's record: otel_thread_ctx_v1 */
-	__s32 dtv;               /* the vector of modules' blocks, bytes from the thread pointer */
-	__u32 is_musl;           /* an entry of the vector has 8 bytes, not 16 */
+	struct tls_place variable[REQUEST_VARIABLES];
+	struct request_go go;
+	__s32 dtv;          /* the vector of modules' blocks, bytes from the thread pointer */
+	__u32 is_musl;      /* an entry of the vector has 8 bytes, not 16 */
+	__u32 node_record;  /* Node: offset of the record's address in its object */
+	__u32 pad;
 };
-ABI_SIZE(request_proc, 24);
+ABI_SIZE(request_proc, 80);
 
 /* The record of OTEP 4947. Attributes follow: u8 key, u8 length, bytes. */
 #define REQUEST_HEAD       28
@@ -52,6 +74,7 @@ ABI_SIZE(request_ids, 72);
 #define REQUEST_HASH(h, byte) (((h) ^ (__u64)(byte)) * 0x100000001b3ULL)
 
 #define REQUEST_TEXT 128 /* bytes of a value, with its NUL; longer values are cut */
+#define REQUEST_NAME 64  /* bytes of a label's key, with its NUL */
 
 /* Key of the maps `request_keys` (HASH; value: u32 number of the key in records) and `request_texts` (HASH; value:
  * struct request_text, a resource attribute). */
@@ -69,7 +92,9 @@ ABI_SIZE(request_text, 128);
 
 /* Question to request_label() and request_resource(). */
 struct request_ask {
-	__u64 hash; /* in: of the attribute's name */
+	__u64 hash;  /* in: of the attribute's name */
+	__u64 size;  /* in: bytes of the name; 0 for request_resource() */
+	__u64 name[REQUEST_NAME / 8]; /* in, followed by zeros */
 	struct request_text text; /* out: the value, or "" */
 };
-ABI_SIZE(request_ask, 136);
+ABI_SIZE(request_ask, 208);

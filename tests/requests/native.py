@@ -4,7 +4,6 @@
 work on. The threads' variable is reached in each way that the ABI has, with glibc and musl.
 
     native.py STRATA [CALLS]      root"""
-import json
 import pathlib
 import shutil
 import subprocess
@@ -14,8 +13,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'lib'))
 from absent import as_root
+import compare
 import tap
-import traced
 
 THREADS = 4
 OTHERS = 40  # libraries that are opened first
@@ -36,15 +35,14 @@ FORMS = [
     ('opened library, descriptor', GNU, [], (['-mtls-dialect=gnu2'], 'opened')),
     ('opened library, descriptor, large', GNU, [], (['-mtls-dialect=gnu2', '-DLARGE'], 'opened')),
     ('opened library, local dynamic', GNU, [], (['-Wl,-Bsymbolic', '-mtls-dialect=gnu', '-DLARGE'], 'opened')),
+    ('labels, program', GNU, ['-rdynamic', '-DLABELS'], None),
+    ('labels, opened library', GNU, ['-DLABELS'], (['-mtls-dialect=gnu2', '-DLABELS'], 'opened')),
     ('musl, program', MUSL, ['-rdynamic'], None),
     ('musl, library, general dynamic', MUSL, [], (['-mtls-dialect=gnu'], 'linked')),
     ('musl, opened library, general dynamic', MUSL, [], (['-mtls-dialect=gnu'], 'opened')),
     ('musl, opened library, descriptor', MUSL, [], (['-mtls-dialect=gnu2'], 'opened')),
 ]
-SCRIPT = '''config = { max_map_keys = 300000; on_stack_limit = 32 }
-tracepoint:syscalls:sys_enter_getpriority /args.which == 5/ {
-    @[args.who, trace_id, span_id, trace_flags, label("tenant"), label("route"), label("unknown"), service] = count();
-}'''
+VALUES = ['trace_id', 'span_id', 'trace_flags', 'label("tenant")', 'label("route")', 'label("unknown")', 'service']
 
 
 def compile_form(where, form):
@@ -81,33 +79,13 @@ def others(where, compiler):
     return copies
 
 
-def expected(who):
+def expected(who, labels=False):
     """What strata must print for a call."""
     if who % 100000 == 0 or who % 10 in (3, 7):
         return ['', '', 0, '', '', '', 'shop']
     trace = bytes(((who >> i % 3 * 8) + i) & 255 for i in range(16)).hex()
     span = bytes((who * 7 + i) & 255 for i in range(8)).hex()
-    return [trace, span, who % 2, f't{who % 5}', f'/route/{who % 100}' if who % 4 else '', '', 'shop']
-
-
-def seen(strata, command):
-    program = traced.start(*command)
-    tracer = subprocess.Popen([strata, '-f', 'json', '-p', str(program.pid), '-e', SCRIPT], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE)
-    while b'"attached_probes"' not in (line := tracer.stdout.readline()):
-        if not line:
-            program.kill()
-            sys.exit(f'strata said: {tracer.stderr.read().decode()}')
-    program.stdin.write(b'go\n')
-    program.stdin.close()
-    out, err = tracer.communicate()
-    program.wait()
-    maps = [json.loads(line) for line in out.splitlines() if line.startswith(b'{"type": "map"')]
-    found = {}
-    for key, n in (maps[0]['data']['@'].items() if maps else ()):
-        who, *rest = key.split(',')
-        found[int(who)] = rest if n == 1 else None
-    return found, err.decode(errors='replace')
+    return [trace, span, 0 if labels else who % 2, f't{who % 5}', f'/route/{who % 100}' if who % 4 else '', '', 'shop']
 
 
 def main(strata):
@@ -115,12 +93,9 @@ def main(strata):
     with tempfile.TemporaryDirectory() as where:
         for form in FORMS:
             command = compile_form(pathlib.Path(where), form)
-            found, said = seen(strata, command)
-            wanted = {thread * 100000 + i: expected(thread * 100000 + i)
+            wanted = {thread * 100000 + i: expected(thread * 100000 + i, 'labels' in form[0])
                       for thread in range(THREADS) for i in range(int(CALLS))}
-            wrong = {who: (found.get(who), w) for who, w in wanted.items() if found.get(who) != [str(v) for v in w]}
-            cases.check(not wrong, f'{form[0]}: {len(wanted)} calls', f'{len(wrong)} differ (seen, expected)',
-                        *list(wrong.items())[:6], said)
+            compare.check(cases, form[0], strata, command, VALUES, wanted)
     return cases.done()
 
 

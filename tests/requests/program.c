@@ -17,7 +17,7 @@
 
 #include "record.h"
 
-static void (*set)(struct record *r);
+static void (*set)(void *r);
 static unsigned calls;
 static pthread_barrier_t opened;
 
@@ -120,6 +120,34 @@ static void work_on(struct record *r, unsigned who)
 	r->valid = 1;
 }
 
+/* The same request as labels. A key without an address does not count; the first label of a key does. */
+static void label(struct label_set *s, const char *key, const char *value)
+{
+	s->labels[s->n++] = (struct label){ { strlen(key), key }, { strlen(value), strdup(value) } };
+}
+
+static struct label_set *labels_of(const struct record *r, unsigned who)
+{
+	struct label_set *s = calloc(1, sizeof(*s));
+	char text[64];
+
+	s->labels = calloc(8, sizeof(*s->labels));
+	s->n = 1; /* a removed label */
+	snprintf(text, sizeof(text), "t%u", who % 5);
+	label(s, "tenant", text);
+	label(s, "tenant", "a later value");
+	snprintf(text, sizeof(text), "/route/%u", who % 100);
+	if (who % 4)
+		label(s, "route", text);
+	for (unsigned i = 0; i < 16; i++)
+		sprintf(text + 2 * i, "%02x", r->trace[i]);
+	label(s, "trace_id", text);
+	for (unsigned i = 0; i < 8; i++)
+		sprintf(text + 2 * i, "%02x", r->span[i]);
+	label(s, "span_id", text);
+	return s;
+}
+
 static void call(unsigned who)
 {
 	syscall(SYS_getpriority, 5, who);
@@ -136,7 +164,11 @@ static void *thread(void *arg)
 	call(first); /* the thread has not touched the variable yet */
 	for (unsigned who = first + 1; who < first + calls; who++) {
 		work_on(r, who);
+#ifdef LABELS
+		set(who % 10 == 3 || who % 10 == 7 ? NULL : labels_of(r, who));
+#else
 		set(who % 10 == 3 ? NULL : r);
+#endif
 		if (who % 10 == 7)
 			r->valid = 0;
 		call(who);
@@ -155,7 +187,7 @@ static void open_library(char **names)
 		if (!dlopen(*other, RTLD_NOW))
 			fprintf(stderr, "%s\n", dlerror()), exit(1);
 	lib = dlopen(*names, RTLD_NOW);
-	set = lib ? (void (*)(struct record *))dlsym(lib, "set_record") : NULL;
+	set = lib ? (void (*)(void *))dlsym(lib, "set_record") : NULL;
 	if (!set)
 		fprintf(stderr, "%s\n", dlerror()), exit(1);
 #else

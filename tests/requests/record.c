@@ -4,7 +4,10 @@
  * ALIGNED, the program's variables are aligned. */
 #include "record.h"
 
-#ifdef USE
+#ifdef LABELS
+__thread void *custom_labels_current_set;
+#define otel_thread_ctx_v1 custom_labels_current_set
+#elif defined(USE)
 extern __thread struct record *otel_thread_ctx_v1;
 #else
 __thread struct record *otel_thread_ctx_v1;
@@ -16,7 +19,7 @@ __thread char aligned __attribute__((aligned(64)));
 __thread char large[240 * 1024];
 #endif
 
-void set_record(struct record *r)
+void set_record(void *r)
 {
 #ifdef LARGE
 	large[0] = 1;

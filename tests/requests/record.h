@@ -9,4 +9,16 @@ struct record {
 	uint8_t attributes[612];
 };
 
-void set_record(struct record *r);
+/* NULL, a struct record *, or, with LABELS, a struct label_set *. */
+void set_record(void *r);
+
+/* The set of labels of github.com/polarsignals/custom-labels, version 1. */
+struct label_set {
+	struct label {
+		struct text {
+			uint64_t size;
+			const char *text;
+		} key, value;
+	} *labels;
+	uint64_t n, room;
+};

@@ -30,13 +30,13 @@ static struct ir *copy_to(struct gen *g, struct expr *call, struct ir *from, str
 
 static struct ir *ask_ids(struct gen *g)
 {
-	static const char *const params[] = {"request_ids"};
-	static const uint32_t sizes[] = {sizeof(struct request_ids)};
-	struct ir *ids = gen_mem(g, sizeof(struct request_ids));
+	static const char *const params[] = {"request_ids", "int"};
+	static const uint32_t sizes[] = {sizeof(struct request_ids), 0};
+	struct ir *args[] = {gen_mem(g, sizeof(struct request_ids)), gen_slot(g)};
 
-	gen_library(g, "request_ids", params, sizes, &ids, 1);
+	gen_library(g, "request_ids", params, sizes, args, 2);
 	g->img->requests = true;
-	return ids;
+	return args[0];
 }
 
 static struct ir *gen_trace_id(struct gen *g, struct expr *call, struct ir *into)
@@ -61,6 +61,9 @@ static struct ir *ask(struct gen *g, const char *name)
 	struct ir *req = gen_mem(g, sizeof(struct request_ask));
 
 	ir_store(g->ir, req, offsetof(struct request_ask, hash), 8, ir_int(g->ir, hash_of(name)));
+	ir_store(g->ir, req, offsetof(struct request_ask, size), 8, ir_int(g->ir, strlen(name)));
+	if (strlen(name) < REQUEST_NAME)
+		gen_text(g, name, ir_offset(g->ir, req, offsetof(struct request_ask, name)), REQUEST_NAME);
 	g->img->requests = true;
 	return req;
 }

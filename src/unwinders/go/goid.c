@@ -218,3 +218,44 @@ struct goid goid_find(struct elf *e, const struct pclntab *t)
 		ret.goid = goid_of_version(version);
 	return ret;
 }
+
+/* ---- labels ---- */
+
+#define LABELS_MIN 256 /* g.labels is one of the last members */
+
+/* runtime/pprof.runtime_setProfLabel stores its argument in g.labels of the goroutine. */
+static uint16_t labels_of_code(struct elf *e, struct code_bytes c)
+{
+	bool arm64 = elf_machine(e) == EM_AARCH64;
+	_cleanup_(code_closep) struct code *code = NULL;
+	struct code_insn i;
+	size_t at = 0;
+
+	if (code_open(elf_machine(e), true, &code))
+		return 0;
+	while (at < c.size && code_decode(code, c.p + at, c.size - at, c.vaddr + at, &i)) {
+		struct step s = step_of(&i, arm64);
+
+		if (s.move == STORE && !s.reg && s.at >= LABELS_MIN && s.at < GOID_MAX && !(s.at & 7))
+			return (uint16_t)s.at;
+		at += i.size;
+	}
+	return 0;
+}
+
+bool go_labels_find(struct elf *e, struct go_labels *ret)
+{
+	_cleanup_(pclntab_closep) struct pclntab *t = NULL;
+	struct pcln_function f;
+	uint16_t labels = 0;
+	struct goid where;
+
+	if (pclntab_open(e, &t))
+		return false;
+	for (size_t i = 0; i < pclntab_functions(t) && !labels; i++)
+		if (pclntab_function(t, i, &f) && !strcmp(f.name, "runtime/pprof.runtime_setProfLabel"))
+			labels = labels_of_code(e, code_of(e, &f));
+	where = labels ? goid_find(e, t) : (struct goid){};
+	*ret = (struct go_labels){where.tls, where.curg, labels, pclntab_version(t) && pclntab_version(t) < 124};
+	return labels && where.curg;
+}

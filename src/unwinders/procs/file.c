@@ -106,6 +106,9 @@ static void close_file(struct file *f)
 	inlines_close(f->inlines);
 	f->inlines = NULL;
 	f->inlines_sought = false;
+	free(f->request);
+	f->request = NULL;
+	f->request_sought = false;
 	elf_close(f->elf);
 	f->elf = NULL;
 }

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/lib/request.h"
 #include "unwinders/native/ehframe.h"
 #include "unwinders/lang.h"
 #include "unwinders/native/table.h"
@@ -17,6 +16,7 @@ struct files;
 struct inlines;
 struct perfmap;
 struct proc_map;
+struct request_file;
 struct target;
 struct walk_maps;
 
@@ -52,7 +52,7 @@ struct file {
 	bool mapped;         /* a living process has mapped it: see files_choose() */
 	uint64_t used;       /* time of its last mapping, CLOCK_MONOTONIC ns */
 	struct file_inode *inodes;
-	struct tls_place request; /* the variable REQUEST_VARIABLE, once it was sought */
+	struct request_file *request; /* NULL: not sought yet, or the file has nothing */
 	bool request_sought;
 	bool libc;           /* it shows the places of a thread's values, see lang.libc() */
 };

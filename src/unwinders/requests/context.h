@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CONTEXT_SIZE_MAX = 65536, CONTEXT_ATTRIBUTES_MAX = 64, CONTEXT_KEYS_MAX = 255 };
+enum { CONTEXT_SIZE_MAX = 65536, CONTEXT_ATTRIBUTES_MAX = 64, CONTEXT_KEYS_MAX = 256 };
 
 struct context_text { /* not terminated; within the context's bytes */
 	const char *text;

@@ -23,6 +23,7 @@
 #include "unwinders/idmap.h"
 
 #define POLL_NS    100000000ULL
+#define NODE_OBJECT_MAX 4096 /* bytes of an object in which the record's address lies */
 #define LOOKS_MAX  8            /* at processes without the threads' variable */
 
 #if defined(__aarch64__)
@@ -122,9 +123,19 @@ static struct worker *worker_of(struct requests *rs, uint32_t pid)
 	return w;
 }
 
+/* Returns whether its threads can say what they work on. */
+static bool says(const struct worker *w)
+{
+	bool has = w->proc.go.curg;
+
+	for (unsigned i = 0; i < REQUEST_VARIABLES; i++)
+		has |= w->proc.variable[i].kind != TLS_NONE;
+	return has;
+}
+
 static void publish(struct requests *rs, const struct worker *w)
 {
-	if (w->proc.record.kind != TLS_NONE)
+	if (says(w))
 		bpf_map_update_elem(rs->maps.procs, &w->pid, &w->proc, BPF_ANY);
 }
 
@@ -219,6 +230,9 @@ static void take_context(struct requests *rs, struct worker *w, uint64_t at)
 	read_environment(rs, w);
 	for (size_t i = 0; i < c.nresource; i++)
 		set_text(rs, w, c.resource[i].key, c.resource[i].value, strlen(c.resource[i].value));
+	if (c.record_offset && c.record_offset < NODE_OBJECT_MAX)
+		w->proc.node_record = (uint32_t)c.record_offset;
+	publish(rs, w);
 	for (size_t i = 0; i < c.nkeys; i++)
 		set_key(rs, w, c.key[i], (uint32_t)i);
 	w->context_at = at;
@@ -258,7 +272,7 @@ static void poll_worker(struct requests *rs, struct worker *w)
 			take_context(rs, w, w->context_at);
 		return;
 	}
-	if (w->looks >= LOOKS_MAX && w->proc.record.kind == TLS_NONE)
+	if (w->looks >= LOOKS_MAX && !says(w))
 		return;
 	if (!w->due || !--w->due)
 		look_for_context(rs, w);
@@ -277,14 +291,22 @@ void requests_poll(struct requests *rs)
 
 /* ---- events ------------------------------------------------------------------- */
 
-void requests_file(struct requests *rs, uint32_t pid, const struct tls_place *place, uint64_t bias)
+void requests_file(struct requests *rs, uint32_t pid, const struct request_file *f, uint64_t bias)
 {
 	struct worker *w = worker_of(rs, pid);
 
-	if (!w || w->proc.record.kind != TLS_NONE)
+	if (!w)
 		return;
-	w->proc.record = *place;
-	tls_move(&w->proc.record, bias);
+	for (unsigned i = 0; i < REQUEST_VARIABLES; i++) {
+		if (f->variable[i].kind == TLS_NONE || w->proc.variable[i].kind != TLS_NONE)
+			continue;
+		w->proc.variable[i] = f->variable[i];
+		tls_move(&w->proc.variable[i], bias);
+	}
+	if (!w->proc.go.curg)
+		w->proc.go = f->go;
+	if (f->node_record)
+		w->proc.node_record = f->node_record;
 	publish(rs, w);
 }
 

@@ -6,12 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/lib/request.h"
+
+struct elf;
 struct requests;
 struct target;
-struct tls_place;
 
-/* The variable by which threads publish their records: OTEP 4947. */
-#define REQUEST_VARIABLE "otel_thread_ctx_v1"
+/* A file's part of struct request_proc, at the file's own addresses. */
+struct request_file {
+	struct tls_place variable[REQUEST_VARIABLES];
+	struct request_go go;
+	uint32_t node_record;
+};
+
+/* Looks for the variables, and for Go's labels. Returns whether the file has any. */
+bool request_file_find(struct elf *e, struct request_file *ret);
 
 /* Map fds, which the caller keeps open until requests_free(). */
 struct request_maps {
@@ -26,8 +35,8 @@ int requests_fd(struct requests *rs);
 /* Looks for contexts that came or changed since. */
 void requests_poll(struct requests *rs);
 
-/* The process has mapped a file that has the variable (place: at the file's addresses; tls.h). */
-void requests_file(struct requests *rs, uint32_t pid, const struct tls_place *place, uint64_t bias);
+/* The process has mapped a file that has variables. bias: address in the process - address in the file. */
+void requests_file(struct requests *rs, uint32_t pid, const struct request_file *f, uint64_t bias);
 /* The process's C library is musl. */
 void requests_musl(struct requests *rs, uint32_t pid);
 /* All mappings of the process are known. */
