@@ -355,6 +355,7 @@ static bool set_flag(struct options *o, const struct option_row *row, const char
 #define FLAG(field) set_flag, offsetof(struct options, field)
 
 static bool add_script_option(struct options *o, const char *option, int argc, char **argv);
+static bool is_tools(const struct options *o, const char *option);
 
 static const struct option_row rows[] = {
 	{"eval", 'e', "PROGRAM", "run this one-liner", TEXT(eval)},
@@ -426,7 +427,7 @@ static const struct option_row rows[] = {
 	{"version", 'V', NULL, "print the version", print_version},
 	{"help", 'h', NULL, "print this help, or help on TOPIC: a builtin, a probe type, a format", print_help},
 	{"complete", OPT_COMPLETE, "OPTION", NULL, TEXT(complete)},
-	{.other = add_script_option},
+	{.other = add_script_option, .is_other = is_tools},
 };
 
 static void help(FILE *out)
@@ -463,6 +464,14 @@ static bool add_script_option(struct options *o, const char *option, int argc, c
 		option = arena_printf(o->compile.arena, "%s=%s", option, argv[optind++]);
 	vec_push(&o->options, option);
 	return true;
+}
+
+static bool is_tools(const struct options *o, const char *option)
+{
+	char name[64] = "";
+
+	strncat(name, option, strcspn(option, "=") < sizeof(name) ? strcspn(option, "=") : sizeof(name) - 1);
+	return o->tool && tool_has_option(o->tool, name);
 }
 
 /* Uses the tool's defaults where the command line has no option. */

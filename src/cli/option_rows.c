@@ -60,6 +60,22 @@ static void make_getopt(const struct option_row *row, char *shorts, struct optio
 	*shorts = 0;
 }
 
+/* Returns whether the next word is a long option that the tool has. getopt would take it for the beginning of a row's
+ * name. */
+static bool takes_other(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv)
+{
+	const char *word = optind < argc ? argv[optind] : "";
+	size_t size = strcspn(word, "=");
+
+	if (strncmp(word, "--", 2) || !rows[n - 1].is_other || !rows[n - 1].is_other(o, word + 2))
+		return false;
+	for (const struct option_row *row = rows; row->name; row++)
+		if (strlen(row->name) == size - 2 && !strncmp(row->name, word + 2, size - 2))
+			return false;
+	optind++;
+	return rows[n - 1].other(o, word + 2, argc, argv);
+}
+
 bool option_rows_read(const struct option_row *rows, size_t n, struct options *o, int argc, char **argv)
 {
 	struct option longs[ROWS_MAX] = {};
@@ -68,13 +84,18 @@ bool option_rows_read(const struct option_row *rows, size_t n, struct options *o
 
 	make_getopt(rows, shorts, longs);
 	opterr = 0; /* strata prints the error itself */
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct option_row *row = find(rows, c);
+	for (;;) {
+		const struct option_row *row;
 
+		if (takes_other(rows, n, o, argc, argv))
+			continue;
+		c = getopt_long(argc, argv, shorts, longs, NULL);
+		if (c == -1)
+			return true;
+		row = find(rows, c);
 		if (c == '?' ? !bad_option(rows, n, o, argc, argv) : !row || !row->set(o, row, optarg))
 			return false;
 	}
-	return true;
 }
 
 /* Returns whether getopt has passed "--". */

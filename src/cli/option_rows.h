@@ -18,6 +18,8 @@ struct option_row {
 	/* The last row, which has no name, has this function. It takes a long option, without --, that no
 	 * row has. Returns false if it does not know the option either. */
 	bool (*other)(struct options *o, const char *option, int argc, char **argv);
+	/* The last row: whether other() takes the long option, even if its name begins a row's name. */
+	bool (*is_other)(const struct options *o, const char *option);
 };
 
 /* Prints an error about the command line, "WHAT ARG", and returns false. arg may be NULL. */

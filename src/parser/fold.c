@@ -134,12 +134,28 @@ static bool fits(__int128 v)
 	return v >= INT64_MIN && v <= (__int128)UINT64_MAX;
 }
 
-/* Folds && and ||, and comparisons of two bools. */
+/* Two constant texts: an option of the script that was not given is "". */
+static void fold_texts(struct expr *n)
+{
+	const struct expr *a = n->op.left, *b = n->op.right;
+	bool equal;
+
+	if ((n->op.op != OP_EQ && n->op.op != OP_NE) || a->kind != EXPR_STRING || b->kind != EXPR_STRING)
+		return;
+	equal = a->string.len == b->string.len && !memcmp(a->string.text, b->string.text, a->string.len);
+	become_bool(n, equal == (n->op.op == OP_EQ));
+}
+
+/* Folds && and ||, whose right side is dropped if it would not be evaluated, and comparisons of two bools. */
 static void fold_truth(struct expr *n)
 {
 	enum op op = n->op.op;
 	bool a, b;
 
+	if ((op == OP_LAND || op == OP_LOR) && has_truth(n->op.left, &a) && a == (op == OP_LOR)) {
+		become_bool(n, a);
+		return;
+	}
 	if (!has_truth(n->op.left, &a) || !has_truth(n->op.right, &b))
 		return;
 	if (op == OP_LAND || op == OP_LOR)
@@ -157,7 +173,9 @@ bool fold_binop(struct expr *n)
 	__int128 v;
 	bool u, truth;
 
-	fold_truth(n);
+	fold_texts(n);
+	if (n->kind == EXPR_BINOP)
+		fold_truth(n);
 	if (n->kind != EXPR_BINOP || a->kind != EXPR_INT || b->kind != EXPR_INT)
 		return true;
 	u = a->integer.is_unsigned || (op != OP_SHR && b->integer.is_unsigned);

@@ -24,6 +24,14 @@ def attached(tracer):
     sys.exit(f'strata said: {"".join(said)}')
 
 
+def attached_json(tracer):
+    """Does the same for a strata that prints JSON."""
+    for line in tracer.stdout:
+        if 'attached_probes' in (line if isinstance(line, str) else line.decode()):
+            return
+    sys.exit(f'strata said: {tracer.stderr.read()}')
+
+
 def beside(traced, strata, script):
     """Lets the program continue with strata attached. Returns the lines that it printed, those that
     strata printed, and strata's messages, as bytes."""

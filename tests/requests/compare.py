@@ -2,7 +2,6 @@
 """compare.py - runs strata on a program whose calls of getpriority(5, WHO) have known requests, and compares."""
 import json
 import subprocess
-import sys
 
 import traced
 
@@ -15,10 +14,11 @@ def seen(strata, command, values, which):
     program = traced.start(*command)
     tracer = subprocess.Popen([strata, '-f', 'json', '-p', str(program.pid), '-e', SCRIPT % (which, ', '.join(values))],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while b'"attached_probes"' not in (line := tracer.stdout.readline()):
-        if not line:
-            program.kill()
-            sys.exit(f'strata said: {tracer.stderr.read().decode()}')
+    try:
+        traced.attached_json(tracer)
+    except SystemExit:
+        program.kill()
+        raise
     program.stdin.write(b'go\n')
     program.stdin.close()
     out, err = tracer.communicate()

@@ -100,5 +100,5 @@ def main(strata):
 
 
 if __name__ == '__main__':
-    CALLS = sys.argv[2] if len(sys.argv) > 2 else '2500'
+    CALLS = sys.argv[2] if len(sys.argv) > 2 else '1000'
     sys.exit(as_root(lambda: main(sys.argv[1])))
