@@ -31,6 +31,7 @@
 /* A condition is a truth table: bit i is its value if the has_frame() with number k is bit k of i. */
 #define GATE_VARS 6
 #define GATE_LEVELS 8 /* nested conditions */
+#define HOLD_LEVEL  23 /* not a condition: userspace holds the record, see hold() */
 #define GATE_ASKS GATE_LEVELS /* not a level: the event was counted; the record only asks for verdicts */
 #define GATE_OPPOSITE 256     /* added to the level: the other branch of an event, which was counted */
 struct gate_record {
@@ -42,10 +43,12 @@ struct gate_record {
 };
 ABI_SIZE(gate_record, 24 + 8 * GATE_VARS);
 
-/* kind of a record of a script: RECORD_SCRIPT, levels of conditions on which it depends, and the scratch slot. */
+/* kind of a record of a script: RECORD_SCRIPT, levels of conditions on which it depends, the scratch slot, and whether
+ * it is held. */
 #define RECORD_KIND(kind)   ((kind) & 0xff)
 #define RECORD_LEVELS(kind) ((kind) >> 8 & 0xff)
-#define RECORD_SLOT(kind)   ((kind) >> 16)
+#define RECORD_SLOT(kind)   ((kind) >> 16 & 0x7fff)
+#define RECORD_HELD(kind)   ((kind) >> (HOLD_LEVEL + 8))
 
 /* Map `apply_input`: one element, with the record of an update that userspace lets a program make. */
 #define APPLY_INPUT "apply_input"

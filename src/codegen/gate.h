@@ -42,8 +42,12 @@ struct ir *gen_levels(struct gen *g);
  * (the word before it is 1 if the stack was walked, the word after it has the stack's verdict), or 0. */
 uint32_t gate_walk_at(const struct gen *g, const struct type *stack);
 
-/* In gen_hold.c: returns why effects of the program cannot wait, or NULL if they can. */
-const char *gate_cannot_hold(struct gen *g);
+/* In gen_hold.c: returns why effects of the program from a statement on cannot wait, or NULL if they can. */
+const char *gate_cannot_hold(struct gen *g, struct stmt *first);
+/* In gen_hold.c: returns the statement hold() of the program, or NULL. */
+const struct stmt *gate_find_hold(struct gen *g);
+/* Generates hold(KEY). */
+void gate_hold(struct gen *g, struct expr *call);
 /* In gen_hold.c: @m[k] = agg() of a program that holds: a record if it depends on a condition. direct generates the
  * update itself. */
 void gate_hold_agg(struct gen *g, struct stmt *n, void (*direct)(struct gen *g, struct stmt *n));

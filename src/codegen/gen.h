@@ -252,6 +252,8 @@ void gen_record_head(struct gen *g, struct ir *mem, uint32_t id);
 struct ir *gen_output(struct gen *g, struct ir *mem, struct ir *size);
 /* Adds an argument list and sends the record. */
 void gen_record_send(struct gen *g, struct image_record *r, struct expr *args);
+/* The same; if there is no space for the record, the event is counted, and its program ends. */
+void gen_record_send_or_leave(struct gen *g, struct image_record *r, struct expr *args);
 /* Sends the record at mem, whose size and texts r describes. An event without space for its record is
  * counted. */
 void gen_record_output(struct gen *g, struct image_record *r, struct ir *mem);

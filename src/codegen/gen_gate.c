@@ -116,15 +116,21 @@ uint32_t gate_walk_at(const struct gen *g, const struct type *t)
 void gate_plan(struct gen *g)
 {
 	struct expr *predicate = g->predicate, *filter = g->opt->all_processes ? g->probe->filter : NULL;
+	const struct stmt *hold = gate_find_hold(g);
+	bool has_gate = (predicate && gate_is(predicate)) || (filter && gate_is(filter)) ||
+		has_inner_gates(predicate) || has_gates(g->probe->body);
 
 	g->gates = g->holds = false;
 	g->unheld = NULL;
 	g->nwalked = g->level = 0;
-	if (!(predicate && gate_is(predicate)) && !(filter && gate_is(filter)) && !has_inner_gates(predicate) &&
-		!has_gates(g->probe->body))
+	if (!has_gate && !hold)
 		return;
 	g->gates = g->img->gates = g->img->problems = true;
-	g->unheld = has_inner_gates(predicate) ? "the predicate has statements" : gate_cannot_hold(g);
+	g->unheld = has_inner_gates(predicate) ? "the predicate has statements" :
+		gate_cannot_hold(g, has_gate ? g->probe->body : hold->next);
+	if (hold && g->unheld)
+		diag(g->opt->diags, hold->span, DIAG_CONTEXT, "hold() cannot keep the effects of this probe: %s",
+			g->unheld);
 	g->holds = !g->unheld;
 	g->levels_at = gen_mem_take(g, 8);
 	if (!g->script->stack_lens && predicate)
@@ -345,6 +351,13 @@ static void set_levels(struct gen *g, enum ir_op op, uint64_t bits)
 {
 	ir_store(g->ir, gen_mem_at(g, g->levels_at), 0, 8,
 		ir_binary(g->ir, op, gen_levels(g), ir_int(g->ir, bits)));
+}
+
+/* From here on, userspace holds the records. */
+void gate_hold(struct gen *g, struct expr *call)
+{
+	gen_record_send_or_leave(g, gen_record_new(g, "hold", call->span), call->call.args);
+	set_levels(g, IR_OR, 1ULL << HOLD_LEVEL);
 }
 
 /* Sends the condition: from here on, records depend on it. A lost event continues at lost. */

@@ -179,7 +179,45 @@ static void scan_stmts(struct scan *s, struct stmt *first)
 		scan_stmt(s, n);
 }
 
-const char *gate_cannot_hold(struct gen *g)
+static bool is_hold(struct expr *n, void *arg)
+{
+	unsigned *holds = arg;
+
+	*holds += n->kind == EXPR_CALL && n->call.builtin->flags & BUILTIN_HOLDS;
+	return false;
+}
+
+/* Blocks in the list are parts of it. */
+static const struct stmt *first_hold(const struct stmt *first)
+{
+	const struct stmt *found = NULL;
+
+	for (const struct stmt *n = first; n && !found; n = n->next) {
+		if (n->kind == STMT_BLOCK)
+			found = first_hold(n->stmts);
+		else if (n->kind == STMT_EXPR && n->expr->kind == EXPR_CALL &&
+			n->expr->call.builtin->flags & BUILTIN_HOLDS)
+			found = n;
+	}
+	return found;
+}
+
+const struct stmt *gate_find_hold(struct gen *g)
+{
+	const struct stmt *found = first_hold(g->probe->body);
+	unsigned all = 0;
+
+	stmt_any(g->probe->body, is_hold, &all);
+	if (all > (found != NULL)) {
+		diag(g->opt->diags, found ? found->span : g->probe->span, DIAG_CONTEXT,
+			found ? "a probe has one hold()" : "hold() stands among the statements of the probe itself, "
+			"not within an if or a loop");
+		diag_hint(g->opt->diags, "a predicate selects the events that are held");
+	}
+	return found;
+}
+
+const char *gate_cannot_hold(struct gen *g, struct stmt *first)
 {
 	struct scan s = {.g = g, .inner = g->probe->span};
 
@@ -189,7 +227,7 @@ const char *gate_cannot_hold(struct gen *g)
 		s.predicate = gate_is(g->predicate);
 		check_condition(&s, g->predicate);
 	}
-	scan_stmts(&s, g->probe->body);
+	scan_stmts(&s, first);
 	return s.why;
 }
 
@@ -220,6 +258,7 @@ static struct image_record *new_apply(struct gen *g, struct stmt *n, uint32_t si
 	r->failed = number;
 	*a = (struct gen_apply){n->assign.left->map.map, n->assign.right, n->span, g->applies};
 	g->applies = a;
+	r->map = a->map->index;
 	r->apply = g->img->napplies++;
 	r->size = size;
 	if (g->img->apply_size < size)

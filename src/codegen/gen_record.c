@@ -283,15 +283,22 @@ static struct ir *output_packed(struct gen *g, const struct image_record *r, str
 	return ir_phi(g->ir, result, sent, ir_int(g->ir, 1), failed);
 }
 
-void gen_record_output(struct gen *g, struct image_record *r, struct ir *mem)
+/* Returns 0 if there was space. */
+static struct ir *output(struct gen *g, const struct image_record *r, struct ir *mem)
 {
 	g->img->streams |= g->provider->run == RUN_ATTACHED && r->size > sizeof(struct record);
 	if (g->img->record_max < r->size)
 		g->img->record_max = r->size;
-	gen_lost_event(g, r->ntexts ? output_packed(g, r, mem) : gen_output(g, mem, ir_int(g->ir, r->size)));
+	return r->ntexts ? output_packed(g, r, mem) : gen_output(g, mem, ir_int(g->ir, r->size));
 }
 
-void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
+void gen_record_output(struct gen *g, struct image_record *r, struct ir *mem)
+{
+	gen_lost_event(g, output(g, r, mem));
+}
+
+/* Makes the record in memory. */
+static struct ir *fill(struct gen *g, struct image_record *r, struct expr *args)
 {
 	uint32_t id = gen_record_id(g, r), i = 0;
 	const struct image_arg *list;
@@ -310,5 +317,32 @@ void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
 				arg_size(list[i].type));
 		gen_into(g, n, list[i].type, mem, list[i].offset);
 	}
-	gen_record_output(g, r, mem);
+	return mem;
+}
+
+/* The arguments' own records may move the record. */
+static struct image_record *record_at(struct gen *g, uint32_t number)
+{
+	return &g->img->records[number];
+}
+
+void gen_record_send(struct gen *g, struct image_record *r, struct expr *args)
+{
+	uint32_t number = (uint32_t)(r - g->img->records);
+	struct ir *mem = fill(g, r, args);
+
+	gen_record_output(g, record_at(g, number), mem);
+}
+
+void gen_record_send_or_leave(struct gen *g, struct image_record *r, struct expr *args)
+{
+	struct ir_block *sent = ir_block(g->ir, "holds"), *full = ir_block(g->ir, "no_space");
+	uint32_t number = (uint32_t)(r - g->img->records);
+	struct ir *mem = fill(g, r, args), *result = output(g, record_at(g, number), mem);
+
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), sent, full);
+	ir_at(g->ir, full);
+	gen_lost_event(g, result);
+	ir_jump(g->ir, g->fn.leave);
+	ir_at(g->ir, sent);
 }

@@ -104,7 +104,9 @@ bool image_record_unpack(const struct image_record *r, const uint8_t *sent, size
 
 bool image_record_prints(const struct image_record *r)
 {
-	static const char *const silent[] = {"apply", "clear", "errorf", "exit", "gate", "problem", "zero"};
+	static const char *const silent[] = {
+		"apply", "clear", "drop", "errorf", "exit", "gate", "hold", "keep", "problem", "zero",
+	};
 
 	for (size_t k = 0; k < sizeof(silent) / sizeof(silent[0]); k++)
 		if (!strcmp(silent[k], r->kind))

@@ -24,6 +24,8 @@ struct settings {
 	uint64_t max_bpf_progs; /* the most BPF programs of a script */
 	uint64_t max_cache_mb;  /* largest size of the cache directory, in MiB */
 	uint64_t max_cat_bytes; /* the most bytes of a file that cat() prints */
+	uint64_t max_hold_mb;   /* the most bytes of records that hold() keeps, in MiB */
+	uint64_t max_hold_time; /* ns after which records that hold() keeps are dropped */
 	uint64_t max_map_keys;  /* the most elements of a map */
 	uint64_t max_memory_mb; /* limit of tables and files, in MiB: see unwinders_limit() */
 	uint64_t max_probes;    /* the most places to which the whole script may be attached */

@@ -61,6 +61,7 @@ static void drop(struct forget *f)
 		if (m->script)
 			map_each_stack(m->fd, m->script, keep, f->unwinders);
 	}
+	f->each_waiting(f->waiting, keep, f->unwinders);
 	unwinders_forget_stacks(f->unwinders);
 	enter(f, FORGET_IDLE);
 }

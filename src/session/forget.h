@@ -12,6 +12,9 @@ struct forget { /* zero it, then set */
 	const struct shared *shared;
 	struct ring_buffer *ring;
 	struct unwinders *unwinders;
+	/* Calls f for each stack in records that wait. */
+	void (*each_waiting)(void *waiting, void (*f)(void *arg, uint64_t id), void *arg);
+	void *waiting;
 	enum { FORGET_IDLE, FORGET_RENEWED, FORGET_DRAINING } state;
 	uint64_t since;      /* start of the present state, CLOCK_MONOTONIC ns */
 	unsigned long until; /* a position in the ring buffer */

@@ -15,11 +15,14 @@
 #include "base/vec.h"
 #include "bpf/walk/kstack.h"
 #include "bpf/walk/match.h"
+#include "held.h"
 #include "model/image.h"
+#include "model/settings.h"
 #include "model/type.h"
 #include "target/target.h"
 #include "unwinders/idmap.h"
 #include "unwinders/unwinders.h"
+#include "values/entries.h"
 #include "values/frames.h"
 #include "values/match.h"
 #include "values/show.h"
@@ -40,6 +43,7 @@ struct holds {
 	uint8_t (*slots)[GATE_LEVELS]; /* by scratch slot and level: enum passes */
 	uint32_t nslots;
 	struct idmap seen;             /* names, by their addresses */
+	struct held *held;             /* records of hold() */
 	VEC(char *) names;             /* without parameters, to find the nearest of them; owned */
 };
 
@@ -78,6 +82,7 @@ void holds_free(struct holds *h)
 	for (size_t i = 0; i < h->names.len; i++)
 		free(h->names.data[i]);
 	vec_done(&h->names);
+	held_free(h->held);
 	free(h->programs);
 	free(h->slots);
 	free(h);
@@ -223,7 +228,8 @@ static void first_verdicts(struct holds *h, struct target *t)
 		target_each_cgroup(t, first_verdict, &(struct first){h, t});
 }
 
-struct holds *holds_new(const struct image *img, struct bpf_object *obj, struct target *t)
+struct holds *holds_new(const struct image *img, struct bpf_object *obj, struct target *t,
+	const struct settings *settings)
 {
 	struct holds *h = calloc(1, sizeof(*h));
 
@@ -237,6 +243,7 @@ struct holds *holds_new(const struct image *img, struct bpf_object *obj, struct 
 	h->slots = calloc(h->nslots, sizeof(*h->slots));
 	if (!h->slots)
 		out_of_memory();
+	h->held = held_new(h->nslots, settings->max_hold_mb << 20, settings->max_hold_time);
 	if (find_programs(h, obj) && h->verdicts >= 0 && h->problems >= 0 && (h->input >= 0 || !img->napplies)) {
 		first_verdicts(h, t);
 		return h;
@@ -321,10 +328,66 @@ void holds_apply(struct holds *h, const struct image_record *r, const uint8_t *d
 	free(input);
 }
 
+/* ---- hold() --------------------------------------------------------------- */
+
+void holds_begin(struct holds *h, const struct image_record *r, const uint8_t *data)
+{
+	const struct record *head = (const struct record *)data;
+
+	held_begin(h->held, RECORD_SLOT(head->kind), r->args[0].type, data + r->args[0].offset);
+}
+
+bool holds_put(struct holds *h, const struct image_record *r, const struct record *record, size_t size)
+{
+	if (!RECORD_HELD(record->kind) || !strcmp(r->kind, "keep") || !strcmp(r->kind, "drop"))
+		return false;
+	if (h)
+		held_put(h->held, RECORD_SLOT(record->kind), record, size);
+	return true;
+}
+
+void holds_keep(struct holds *h, const struct image_record *r, const uint8_t *data,
+	void (*run)(void *arg, const struct record *r, size_t size), void *arg)
+{
+	held_keep(h->held, r->args[0].type, data + r->args[0].offset, run, arg);
+}
+
+void holds_drop(struct holds *h, const struct image_record *r, const uint8_t *data)
+{
+	held_drop(h->held, r->args[0].type, data + r->args[0].offset);
+}
+
+struct stacks_of {
+	const struct holds *h;
+	void (*f)(void *arg, uint64_t id);
+	void *arg;
+};
+
+static void stacks_of_record(void *arg, const struct record *record, size_t size)
+{
+	const struct stacks_of *s = arg;
+	const struct image *img = s->h->img;
+	const struct image_record *r = &img->records[record->id % IMAGE_RECORDS_MAX];
+	const uint8_t *data = (const uint8_t *)record;
+
+	for (unsigned i = 0; i < r->nargs; i++)
+		if (r->args[i].offset + r->args[i].type->size <= size)
+			type_each_stack(r->args[i].type, data + r->args[i].offset, s->f, s->arg);
+	if (!strcmp(r->kind, "apply") && img->maps[r->map].key)
+		type_each_stack(img->maps[r->map].key, data + sizeof(struct apply_record), s->f, s->arg);
+}
+
+void holds_each_stack(const struct holds *h, void (*f)(void *arg, uint64_t id), void *arg)
+{
+	held_each(h->held, stacks_of_record, &(struct stacks_of){h, f, arg});
+}
+
 /* ---- the end ------------------------------------------------------------- */
 
 void holds_report(const struct holds *h)
 {
+	if (h)
+		held_report(h->held);
 	for (unsigned i = 0; h && i < h->img->npatterns; i++) {
 		const char *func = h->img->patterns[i]->func, *near;
 

@@ -500,7 +500,7 @@ int image_object_wait(struct image_object *o, struct load_env *env)
 		fputs(str_text(&said), stderr);
 	r = shared_add(env->shared, o->obj, o->img);
 	if (!r && o->img->gates) {
-		o->env.holds = holds_new(o->img, o->obj, env->target);
+		o->env.holds = holds_new(o->img, o->obj, env->target, o->env.settings);
 		r = o->env.holds ? 0 : -EINVAL;
 	}
 	if (r)

@@ -288,14 +288,35 @@ static void run_apply(struct record_env *env, const struct image_record *r, cons
 		holds_apply(env->holds, r, data);
 }
 
+static void run_hold(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	if (env->holds)
+		holds_begin(env->holds, r, data);
+}
+
+static void run_keep(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	if (env->holds)
+		holds_keep(env->holds, r, data, env->again, env->again_arg);
+}
+
+static void run_drop(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	if (env->holds)
+		holds_drop(env->holds, r, data);
+}
+
 static const struct record_row kinds[] = {
 	{"apply", 0, run_apply},
 	{"cat", 1, run_cat},
 	{"clear", 0, run_clear},
+	{"drop", 0, run_drop},
 	{"errorf", 1, run_errorf},
 	{"exit", 0, run_exit},
 	{"gate", 0, run_gate},
+	{"hold", 0, run_hold},
 	{"join", 1, run_join},
+	{"keep", 0, run_keep},
 	{"print", 1, run_print},
 	{"print-map", MAP_WEIGHT, run_print_map},
 	{"printf", 1, run_printf},

@@ -2,6 +2,7 @@
 /* records.h - handlers of the script's records in userspace: a row for each kind. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/image.h"
@@ -11,6 +12,7 @@
 struct advice;
 struct holds;
 struct out;
+struct record;
 struct record_row;
 struct settings;
 struct shared;
@@ -22,6 +24,8 @@ struct record_env {
 	struct shared *shared;  /* maps */
 	const struct settings *settings;
 	struct holds *holds;    /* decides about events; NULL: no condition needs names */
+	void (*again)(void *arg, const struct record *r, size_t size); /* handles a record that was held */
+	void *again_arg;
 	struct advice *idle;    /* counts the idle waits of the maps that are printed; NULL: nobody is advised */
 	struct advice *advice;  /* gets the maps that are printed; NULL: nobody is advised */
 	int64_t top;            /* --top; 0: all */

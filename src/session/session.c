@@ -221,6 +221,15 @@ static void set_output(struct session *s, const struct session_options *opt)
 	};
 }
 
+static void each_waiting_stack(void *waiting, void (*f)(void *arg, uint64_t id), void *arg)
+{
+	struct session *s = waiting;
+
+	for (size_t i = 0; i < s->objects.len; i++)
+		if (session_object(s, (uint32_t)i) && s->objects.data[i]->env.holds)
+			holds_each_stack(s->objects.data[i]->env.holds, f, arg);
+}
+
 int session_open(struct target *t, const struct session_options *opt, struct session **ret)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -247,6 +256,8 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 	if (r)
 		return failed("compress the output", r);
 	s->forget.shared = &s->shared;
+	s->forget.each_waiting = each_waiting_stack;
+	s->forget.waiting = s;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return failed("wait for events", -errno);
@@ -439,6 +450,8 @@ static struct image_object *new_object(struct session *s, const struct image *im
 		.image = img,
 		.shared = &s->shared,
 		.settings = s->opt.settings,
+		.again = session_on_script,
+		.again_arg = s,
 		.top = s->opt.top,
 		.warn_reads = s->opt.warn_reads,
 	};

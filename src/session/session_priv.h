@@ -19,6 +19,7 @@
 #include "values/show.h"
 
 struct follow;
+struct record;
 struct requests;
 struct ring_buffer;
 struct unwinders;
@@ -104,6 +105,8 @@ void session_print_last(struct session *s);
 /* session_records.c: handles records of the ring, and events of processes, for at most slice_ns; 0: until
  * none is left. Returns false if records still wait. */
 bool session_drain(struct session *s, uint64_t slice_ns);
+/* Handles a record of a script. arg: the session. */
+void session_on_script(void *arg, const struct record *head, size_t size);
 struct ring_buffer *session_new_ring(struct session *s, int fd);
 /* Reads both into memory while a record is being handled: for unwinders_on_table(). */
 void session_gather(void *arg);

@@ -27,8 +27,9 @@ static const uint8_t *whole_record(struct session *s, const struct image_record 
 	return s->whole && image_record_unpack(r, data, size, s->whole) ? s->whole : NULL;
 }
 
-static void on_script(struct session *s, const struct record *head, size_t size)
+void session_on_script(void *arg, const struct record *head, size_t size)
 {
+	struct session *s = arg;
 	struct image_object *o = session_object(s, head->id / IMAGE_RECORDS_MAX);
 	uint32_t n = head->id % IMAGE_RECORDS_MAX;
 
@@ -37,7 +38,8 @@ static void on_script(struct session *s, const struct record *head, size_t size)
 	if (!o || o->env.exit_called || n >= o->img->nrecords)
 		return;
 	data = whole_record(s, &o->img->records[n], head, size);
-	if (!data || !holds_pass(o->env.holds, head->kind))
+	if (!data || !holds_pass(o->env.holds, head->kind) ||
+		holds_put(o->env.holds, &o->img->records[n], head, size))
 		return;
 	s->seen += image_record_prints(&o->img->records[n]);
 	record_run(o->rows[n], &o->env, &o->img->records[n], data);
@@ -92,7 +94,7 @@ static bool names_matter(const struct session *s)
 static void take_record(struct session *s, const struct record *head, size_t size)
 {
 	if (RECORD_KIND(head->kind) == RECORD_SCRIPT) {
-		on_script(s, head, size);
+		session_on_script(s, head, size);
 	} else {
 		uint64_t time = unwinders_record_time(head, size);
 

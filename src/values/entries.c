@@ -557,13 +557,13 @@ static uint64_t last_interval(const struct map_content *c)
 	return last;
 }
 
-static void each_stack(const struct type *t, const uint8_t *data, void (*f)(void *arg, uint64_t id),
+void type_each_stack(const struct type *t, const uint8_t *data, void (*f)(void *arg, uint64_t id),
 	void *arg)
 {
 	if (t->kind == TYPE_STACK || t->kind == TYPE_FRAME)
 		f(arg, show_int(t, data));
 	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
-		each_stack(t->tuple.members[i], data + t->tuple.offsets[i], f, arg);
+		type_each_stack(t->tuple.members[i], data + t->tuple.offsets[i], f, arg);
 }
 
 struct ids {
@@ -586,9 +586,9 @@ static void name_stacks(const struct show *s, const struct map_content *c)
 		return;
 	for (size_t i = 0; i < c->n; i++) {
 		if (type_has_ids(c->map->key))
-			each_stack(c->map->key, c->list[i].key, add_id, &ids);
+			type_each_stack(c->map->key, c->list[i].key, add_id, &ids);
 		if (type_has_ids(c->map->value))
-			each_stack(c->map->value, c->list[i].value, add_id, &ids);
+			type_each_stack(c->map->value, c->list[i].value, add_id, &ids);
 	}
 	unwinders_name_stacks(s->unwinders, ids.list.data, ids.list.len);
 	vec_done(&ids.list);
@@ -637,8 +637,8 @@ static void stacks_of_element(void *arg, const uint8_t *key, const uint8_t *valu
 	const struct stacks_in *s = arg;
 
 	if (s->map->key)
-		each_stack(s->map->key, key, s->f, s->arg);
-	each_stack(s->map->value, value, s->f, s->arg);
+		type_each_stack(s->map->key, key, s->f, s->arg);
+	type_each_stack(s->map->value, value, s->f, s->arg);
 }
 
 void map_each_stack(int fd, const struct image_map *m,

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct type;
 struct arena;
 struct image_map;
 struct show;
@@ -50,6 +51,7 @@ int map_read(const struct show *s, int fd, const struct image_map *m,
 	const struct map_wanted *wanted, struct map_content *ret);
 void map_content_done(struct map_content *c);
 /* Calls f for the id of each stack in a key or a value. */
+void type_each_stack(const struct type *t, const uint8_t *data, void (*f)(void *arg, uint64_t id), void *arg);
 void map_each_stack(int fd, const struct image_map *m,
 	void (*f)(void *arg, uint64_t id), void *arg);
 int map_clear(int fd, const struct image_map *m);

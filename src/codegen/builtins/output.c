@@ -7,6 +7,7 @@
 #include "builtins.h"
 
 #include "base/arena.h"
+#include "codegen/gate.h"
 #include "bpf/lib/record.h"
 
 /* ---- print -------------------------------------------------------------- */
@@ -118,7 +119,45 @@ static struct ir *gen_join(struct gen *g, struct expr *call, struct ir *into)
 	return NULL;
 }
 
+/* ---- hold, keep, drop ------------------------------------------------------ */
+
+static const struct type *check_held_key(struct check *c, struct expr *call)
+{
+	struct expr *key = call_arg(call, 0);
+
+	if (key->type->kind == TYPE_INT || key->type->kind == TYPE_STRING || key->type->kind == TYPE_BAD)
+		return type_none;
+	return check_fail(c, key->span, DIAG_ARG_TYPE, "the key of %s() is an integer or a string, not %s",
+		call->call.name, type_name(check_arena(c), key->type));
+}
+
+static struct ir *gen_hold(struct gen *g, struct expr *call, struct ir *into)
+{
+	gate_hold(g, call);
+	return NULL;
+}
+
+static struct ir *gen_keep(struct gen *g, struct expr *call, struct ir *into)
+{
+	gen_record_send(g, gen_record_new(g, "keep", call->span), call_arg(call, 0));
+	return NULL;
+}
+
+static struct ir *gen_drop(struct gen *g, struct expr *call, struct ir *into)
+{
+	gen_record_send(g, gen_record_new(g, "drop", call->span), call_arg(call, 0));
+	return NULL;
+}
+
 const struct builtin builtins_output[] = {
+	{
+		.name = "drop",
+		.sig = "any -> special",
+		.help = "forget what hold() keeps for a key",
+		.flags = BUILTIN_STMT | BUILTIN_RECORD,
+		.check = check_held_key,
+		.gen = gen_drop,
+	},
 	{
 		.name = "exit",
 		.sig = "[int] -> none",
@@ -127,11 +166,27 @@ const struct builtin builtins_output[] = {
 		.gen = gen_exit,
 	},
 	{
+		.name = "hold",
+		.sig = "any -> special",
+		.help = "keep what the rest of the probe prints and counts, for a key, until keep() or drop()",
+		.flags = BUILTIN_STMT | BUILTIN_RECORD | BUILTIN_HOLDS,
+		.check = check_held_key,
+		.gen = gen_hold,
+	},
+	{
 		.name = "join",
 		.sig = "int [format] -> none",
 		.help = "print an array of strings (char *[]) with a separator",
 		.flags = BUILTIN_STMT | BUILTIN_RECORD,
 		.gen = gen_join,
+	},
+	{
+		.name = "keep",
+		.sig = "any -> special",
+		.help = "print and count what hold() keeps for a key",
+		.flags = BUILTIN_STMT | BUILTIN_RECORD,
+		.check = check_held_key,
+		.gen = gen_keep,
 	},
 	{
 		.name = "print",
