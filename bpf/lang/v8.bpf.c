@@ -265,6 +265,16 @@ __global __u64 v8_stream(struct walk *w, struct v8_scratch *s)
 
 /* ---- an unknown code position ---- */
 
+/* WebAssembly's functions have no object: the instance and the address stand for them. Userspace finds the function. */
+static __always_inline int learn_wasm(struct v8_scratch *s, struct v8_memo *m)
+{
+	m->object = s->place.function - 1;
+	m->print = read_stream(s, m->object);
+	m->in_stream = 1;
+	m->frame = v8_mix(s->proc.generation, s->place.function) | 1;
+	return m->print ? 0 : -1;
+}
+
 /* Fills the memo of s->place, except for its code. Returns 0, or -1 if the function is not a JSFunction. */
 __global int v8_learn(struct walk *w, struct v8_scratch *s)
 {
@@ -280,6 +290,8 @@ __global int v8_learn(struct walk *w, struct v8_scratch *s)
 	f = &s->place;
 	m = &s->memo[f->k & (V8_MEMO - 1)];
 	m->function = 0;
+	if (f->wasm)
+		return learn_wasm(s, m);
 	type = instance_type(p, f->function);
 	if (type < p->function_first || type > p->function_last ||
 		read_user(f->function - 1 + p->function_shared, &shared) ||
@@ -339,7 +351,7 @@ __global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 	if (!w || !s)
 		return -1;
 	f = &s->place;
-	stream = f->compiled ? v8_stream(w, s) : 0;
+	stream = f->compiled && !f->wasm ? v8_stream(w, s) : 0;
 	if (f->compiled && f->words >= 0 && !is_optimized(&s->proc, stream)) {
 		f->at = f->words;
 		f->where = f->bytecode;
@@ -355,7 +367,7 @@ __global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 	if (v8_learn(w, s))
 		return -1;
 	m = &s->memo[f->k & (V8_MEMO - 1)];
-	if (f->compiled && f->at < 0 && m->frame) {
+	if (f->compiled && !f->wasm && f->at < 0 && m->frame) {
 		code = stream ? read_stream(s, stream) : 0;
 		if (code) {
 			m->object = stream;
@@ -382,19 +394,22 @@ static __always_inline void send_place(struct walk *w, struct v8_scratch *s, str
 	int has_bytecode = f->at >= 0 || (is_object(f->bytecode) &&
 		instance_type(&s->proc, f->bytecode) == s->proc.bytecode_type);
 
-	if (!f->shared && read_user(f->function - 1 + s->proc.function_shared, &f->shared))
+	if (f->wasm)
+		f->shared = f->function;
+	else if (!f->shared && read_user(f->function - 1 + s->proc.function_shared, &f->shared))
 		return;
-	if (!read_shared(s, f->shared))
+	if (!f->wasm && !read_shared(s, f->shared))
 		return;
 	s->out.frame = m->frame;
 	s->out.shared = f->shared;
-	s->out.flags = shared_word(s, s->proc.shared_flags);
-	s->out.unique = s->words[V8_WORDS - 1];
+	s->out.flags = f->wasm ? 0 : shared_word(s, s->proc.shared_flags);
+	s->out.unique = f->wasm ? 0 : s->words[V8_WORDS - 1];
 	s->out.bytecode = has_bytecode ? f->bytecode : 0;
 	s->out.pc = f->at < 0 ? f->where : 0;
 	s->out.head.pid = w->pid;
 	s->out.head.time = bpf_ktime_get_ns();
 	s->out.compiled = !!f->compiled;
+	s->out.wasm = f->wasm;
 	m->sent = !v8_first_sight(&s->out);
 }
 
@@ -412,12 +427,21 @@ static __always_inline void note_code(struct walk *w, struct v8_scratch *s)
 	s->blob_file = w->map.file;
 }
 
+/* Returns the frame of a compiled wrapper, else 0. jsstack has none: the generic wrappers are native functions. */
+static __always_inline __u64 wrapper(struct walk *w, const struct v8_proc *p, __u64 context)
+{
+	if (!context || w->filter || !(w->map.flags & MAPPING_ANON))
+		return 0;
+	return context == 2ULL * p->to_wasm ? V8_TO_WASM : context == 2ULL * p->from_wasm ? V8_FROM_WASM : 0;
+}
+
 /* Returns the frame of the function that runs, or 0 if it is not a function's frame. */
 __global __u64 v8_frame(struct walk *w)
 {
 	struct v8_scratch *s;
 	struct v8_place *f;
 	struct v8_memo *m;
+	__u64 context = 0;
 	int around;
 
 	if (!w || (w->frame_begun != FRAME_LANG_JS && v8_begin(w)))
@@ -426,6 +450,7 @@ __global __u64 v8_frame(struct walk *w)
 	if (!s)
 		return 0;
 	f = &s->place;
+	f->wasm = 0;
 	note_code(w, s);
 	around = (w->flags & WALK_EXACT) ? v8_around(w) : 0;
 	if (s->proc.opaque)
@@ -438,11 +463,15 @@ __global __u64 v8_frame(struct walk *w)
 		f->offset = v8_slot(w, s->proc.frame_offset);
 		f->bytecode = v8_slot(w, s->proc.frame_bytecode);
 		f->function = function_of(w, &s->proc);
-		if (is_wasm(&s->proc, v8_slot(w, s->proc.frame_context)))
-			return V8_WASM;
+		context = v8_slot(w, s->proc.frame_context);
+		if (is_wasm(&s->proc, context)) {
+			f->wasm = 1;
+			f->offset = f->bytecode = 0;
+			f->function = v8_slot(w, s->proc.frame_function);
+		}
 	}
 	if (!is_object(f->function))
-		return 0;
+		return f->wasm ? V8_WASM : wrapper(w, &s->proc, context);
 	f->shared = 0;
 	f->compiled = w->map.flags & MAPPING_ANON;
 	f->words = bytecode_offset(&s->proc, f->offset, f->bytecode);
@@ -534,14 +563,12 @@ __global __u64 v8_frames(struct walk *w)
 			break;
 		}
 		context = window_word(w, o + s->proc.frame_context);
-		if (is_object(context)) {
+		if (is_object(context) || is_wasm(&s->proc, context)) {
 			struct v8_memo *m = known_place(w, s, o, lookup);
 
 			if (!m)
 				break;
 			frame = m->frame;
-		} else if (is_wasm(&s->proc, context)) {
-			frame = V8_WASM;
 		} else if ((context & 1) || context == 2ULL * s->proc.builtin_exit ||
 			   (WALK_ARM64(w) && (context == 2ULL * s->proc.entry ||
 				context == 2ULL * s->proc.construct_entry))) {

@@ -41,11 +41,13 @@ struct v8_proc {
 	/* In a Code, u32: its kind, by mask; kinds from code_first to code_last are optimised. The Code is the
 	 * object that holds compiled code or, with code_apart, the field after that object's map. mask 0: unknown */
 	__u16 code_flags, code_mask, code_first, code_last, code_apart;
-	__u16 pad;
+	/* Kinds of the frames of compiled wrappers between JavaScript and WebAssembly; 0: none */
+	__u16 to_wasm, from_wasm;
+	__u16 pad[3];
 	__u64 builtins;     /* the embedded builtins: ELF vaddr */
 	__u64 epoch;        /* address of V8's count of garbage collections, u64; 0: unknown */
 };
-ABI_SIZE(v8_proc, 96);
+ABI_SIZE(v8_proc, 104);
 
 /* Map `v8_files`: HASH, key: u32 file, value struct v8_proc with the file's own addresses. When a walk finds
  * the file in a process that userspace has not published, the kernel half puts that process in v8_procs; its
@@ -72,9 +74,12 @@ ABI_SIZE(v8_text, 8 + V8_TEXT_MAX);
 #define FRAME_JS(code, offset) \
 	FRAME_OF(FRAME_LANG_JS, (__u64)(code) << 24 >> 4 | ((offset) & 0xfffff))
 
-/* A frame of WebAssembly, and a frame of JavaScript whose function is unknown. */
-#define V8_WASM   FRAME_JS(0, 0)
-#define V8_OPAQUE FRAME_JS(0, 1)
+/* A frame of WebAssembly and a frame of JavaScript whose functions are unknown; wrappers for calls from JavaScript to
+ * WebAssembly, and back. */
+#define V8_WASM      FRAME_JS(0, 0)
+#define V8_OPAQUE    FRAME_JS(0, 1)
+#define V8_TO_WASM   FRAME_JS(0, 2)
+#define V8_FROM_WASM FRAME_JS(0, 3)
 
 /* Most bits of an object's address: x86_64 gives out 47, arm64 48, and more only on request. */
 #define V8_ADDRESS_BITS 48
@@ -83,14 +88,14 @@ ABI_SIZE(v8_text, 8 + V8_TEXT_MAX);
 struct v8_record {
 	struct lang_record head;
 	__u64 frame;    /* FRAME_JS() */
-	__u64 shared;   /* SharedFunctionInfo, with V8's tag */
+	__u64 shared;   /* SharedFunctionInfo, or the instance of WebAssembly's code; with V8's tag */
 	__u64 bytecode; /* BytecodeArray, with V8's tag; 0: the frame has none */
 	__u64 pc;       /* the address looked up in compiled code; 0: interpreted */
 	/* Proof that shared is still the same object: its flags and its number in the script, and its own
 	 * number (shared_unique), else its script's (script_id). */
 	__u64 flags, unique;
 	__u32 compiled; /* pc is in code that V8 compiled, not built in */
-	__u32 pad;
+	__u32 wasm;     /* pc is in WebAssembly's code: no flags, unique, name and file */
 	struct v8_text name, file;
 };
 ABI_SIZE(v8_record, 80 + 2 * (8 + V8_TEXT_MAX));

@@ -114,8 +114,9 @@ __global int v8_first_sight(struct v8_record *r)
 		return -1;
 	r->head.head = (struct record){RECORD_LANG, FRAME_LANG_JS};
 	r->name.size = r->file.size = 0;
-	v8_read_name(r);
-	if (!read_user(r->shared - 1 + p->shared_script, &at) && instance_type(p, at) == p->script_type &&
+	if (!r->wasm)
+		v8_read_name(r);
+	if (!r->wasm && !read_user(r->shared - 1 + p->shared_script, &at) && instance_type(p, at) == p->script_type &&
 		!read_user(at - 1 + p->script_name, &at))
 		v8_read_text(at, p->map_type, &r->file);
 	if (ring_output(r, sizeof(*r)))

@@ -29,16 +29,16 @@ SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
 /* A code position that a walk has seen. Objects move and die, and others take their places, so each walk, or
  * each round of walks, checks a memo once. */
 struct v8_memo {
-	__u64 function; /* JSFunction; 0: the memo is free */
+	__u64 function; /* JSFunction, or an instance of WebAssembly; 0: the memo is free */
 	__u64 where;    /* BytecodeArray; in compiled code the address looked up */
 	__u64 frame;    /* 0: no frame is shown */
-	__u64 object;   /* SharedFunctionInfo, or the object that holds compiled code */
+	__u64 object;   /* SharedFunctionInfo, or an object that read_stream() reads */
 	__u64 print;    /* hash of the object: read_shared(), read_stream() */
 	__u32 offset;   /* the offset in the bytecode, as in the frame; 0: compiled code */
 	__u32 generation; /* v8_proc's */
 	__u32 round;    /* the round in which it was last checked */
 	__u32 sent;     /* userspace has it */
-	__u32 in_stream; /* object holds compiled code */
+	__u32 in_stream; /* object holds compiled code, or is an instance of WebAssembly */
 	__u32 pad;
 };
 _Static_assert(sizeof(struct v8_memo) == 64, "a cache line");
@@ -51,6 +51,8 @@ struct v8_place {
 	__s64 at;        /* offset in the bytecode; -1: none */
 	__s64 words;     /* that offset according to the frame's words, for any kind of code */
 	__u32 k, compiled;
+	__u32 wasm;      /* function is an instance of WebAssembly */
+	__u32 pad;
 };
 
 struct v8_scratch {

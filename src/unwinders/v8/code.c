@@ -18,7 +18,9 @@
 #include "unwinders/unwinders.h"
 #include "v8.h"
 #include "vlq.h"
+#include "wasm.h"
 
+#define WASM_URL "wasm://" /* begins the names of the scripts of modules */
 #define POSITIONS_MAX  64      /* a function, and those into which it was inlined */
 #define FRAMES_MAX  (1 << 19)  /* maximum number of frames, kept twice: the new ones, and those before */
 #define CANDIDATES_MAX 4096
@@ -28,6 +30,7 @@ struct v8_codes {
 	struct arena *arena;
 	struct texts *texts;
 	struct v8_scripts *scripts;
+	struct v8_wasm *wasm;
 	struct v8_frames {
 		struct arena *arena;
 		struct idmap names; /* frame -> struct frame_name *, in arena */
@@ -45,7 +48,8 @@ struct v8_codes *v8_codes_new(void)
 	c->frames.arena = arena_new();
 	c->texts = texts_new();
 	c->scripts = v8_scripts_new(c->texts);
-	if (!c->texts || !c->scripts) {
+	c->wasm = v8_wasm_new();
+	if (!c->texts || !c->scripts || !c->wasm) {
 		v8_codes_free(c);
 		return NULL;
 	}
@@ -68,6 +72,7 @@ void v8_codes_free(struct v8_codes *c)
 	if (!c)
 		return;
 	v8_scripts_free(c->scripts);
+	v8_wasm_free(c->wasm);
 	frames_done(&c->frames);
 	frames_done(&c->before);
 	idmap_done(&c->streams);
@@ -252,6 +257,8 @@ static void name_position(struct v8_codes *c, const struct v8_heap *h, const str
 		ret->name = script && !script->name ? "eval" : "<anonymous>";
 	if (script) { /* otherwise a builtin */
 		ret->file = script->name ? script->name : "<anonymous>";
+		if (!strncmp(ret->file, WASM_URL, sizeof(WASM_URL) - 1)) /* an export has a number as its name */
+			ret->name = "<js-to-wasm>";
 		set_line(script, position >= 0 ? position : start, ret);
 		if (script->map)
 			map_place(c, script, start, name.len, ret);
@@ -602,6 +609,19 @@ static void name_interpreted(struct v8_codes *c, const struct v8_heap *h, const 
 	name_position(c, h, r, r->shared, at, ret);
 }
 
+static void name_wasm(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r, struct frame_name *ret)
+{
+	struct str name = {}, url = {};
+
+	*ret = (struct frame_name){ .lang = FRAME_LANG_JS, .name = "<wasm>" };
+	if (h && v8_wasm_name(c->wasm, h, r, &name, &url)) {
+		ret->name = texts_keep(c->texts, str_text(&name));
+		ret->file = url.len ? texts_keep(c->texts, url.data) : NULL;
+	}
+	str_done(&name);
+	str_done(&url);
+}
+
 /* The process has ended: uses the kernel half's record. */
 static void name_by_record(struct v8_codes *c, const struct v8_record *r, struct frame_name *ret)
 {
@@ -663,11 +683,13 @@ void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct
 	name = arena_new_obj(c->frames.arena, struct frame_name);
 	if (known)
 		*name = *known;
+	else if (r->wasm)
+		name_wasm(c, h, r, name);
 	else if (h && r->pc)
 		name_compiled(c, h, r, name);
 	else if (h)
 		name_interpreted(c, h, r, name);
-	if (!known && (!h || !is_same(h, r))) {
+	if (!known && !r->wasm && (!h || !is_same(h, r))) {
 		*name = (struct frame_name){};
 		name_by_record(c, r, name);
 	}
@@ -676,12 +698,18 @@ void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct
 
 bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *ret)
 {
+	static const struct {
+		uint64_t frame;
+		const char *name;
+	} named[] = { { V8_WASM, "<wasm>" }, { V8_OPAQUE, "<js>" }, { V8_TO_WASM, "<js-to-wasm>" },
+		{ V8_FROM_WASM, "<wasm-to-js>" } };
 	const struct frame_name *known = known_frame(c, frame);
 
-	if (frame == V8_WASM || frame == V8_OPAQUE) {
-		*ret = (struct frame_name){ .lang = FRAME_LANG_JS, .name = frame == V8_WASM ? "<wasm>" : "<js>" };
-		return true;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++)
+		if (frame == named[i].frame) {
+			*ret = (struct frame_name){ .lang = FRAME_LANG_JS, .name = named[i].name };
+			return true;
+		}
 	*ret = known ? *known : (struct frame_name){ .lang = FRAME_LANG_JS, .name = NULL };
 	return known;
 }

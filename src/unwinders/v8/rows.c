@@ -21,8 +21,8 @@
  *     20     11.3    code is outside of its Code (InstructionStream); Maglev
  *     21     11.8    relocation data is stored with code
  *     22     12.4    Code and BytecodeArray are trusted objects; SharedFunctionInfo has an id
- *     23     12.9    operations of translations (deopt.c)
- *     24     13.6    dispatch handles; a safepoint table begins with the frame's slots
+ *     23     12.9    operations of translations (deopt.c); a WasmCode's index
+ *     24     13.6    dispatch handles; a safepoint table begins with the frame's slots; WasmCode
  *     26     14.6    positions with two bits for their kind
  *
  * From V8's sources at the tags of those nodes (7.8.279, 8.4.371, 8.6.395, 9.4.146, 10.2.154, 11.3.244,
@@ -30,7 +30,7 @@
  * changed it): src/execution/frame-constants.h and src/execution/arm64/frame-constants-arm64.h (frames),
  * src/objects/shared-function-info.tq, script.tq, scope-info.tq, code.h, instruction-stream.h,
  * deoptimization-data.h, instance-type.h, src/codegen/safepoint-table.h,
- * src/codegen/source-position-table.cc. */
+ * src/codegen/source-position-table.cc, src/wasm/wasm-code-manager.h (wasm.c). */
 #include "base/owner.h"
 #include "v8.h"
 
@@ -57,20 +57,24 @@ static const struct v8_row rows[] = {
 	{ .since = V8_VERSION(9, 1), V8_9_0, .scope_slots = 8, .strings = 64 },
 	{ .since = V8_VERSION(9, 6), V8_9_0, .scope_slots = 8, .strings = 128 },
 	{ .since = V8_VERSION(10, 0), V8_9_0, .scope_slots = 8, .strings = 128, .packed_safepoints = true },
+#define V8_WASM_11 .wasm_size = 24, .wasm_index = 44
+#define V8_WASM_13 .wasm_size = 32, .wasm_index = 56
 #define V8_11_0                                                                          \
 	.function_types = 15, .entry_size = 160, .script_map_url = 120, .scope_slots = 8, \
 	.code_mask = 15, .deopt_first = 4, .strings = 128, .position_start = -1,         \
 	.packed_safepoints = true
 	{ .since = V8_VERSION(11, 0), V8_11_0, .bytecode_positions = 32, .code_deopt = 16, .code_positions = 24,
-		.code_start = 40, .code_flags = 48, .code_size = 56, .stream_first = 16 },
+		.code_start = 40, .code_flags = 48, .code_size = 56, .stream_first = 16, V8_WASM_11 },
 	{ .since = V8_VERSION(11, 4), V8_11_0, .bytecode_positions = 32, .code_deopt = 8, .code_positions = 16,
-		.code_start = 32, .code_flags = 40, .code_size = 44, .stream_first = 32 },
+		.code_start = 32, .code_flags = 40, .code_size = 44, .stream_first = 32, V8_WASM_11 },
 #define V8_12_4                                                                          \
 	V8_11_0, .bytecode_positions = 24, .has_unique = true, .code_deopt = 8, .code_positions = 16, \
 	.code_start = 40, .code_size = 52, .stream_first = 32
-	{ .since = V8_VERSION(12, 4), V8_12_4, .code_flags = 48 },
-	{ .since = V8_VERSION(13, 0), V8_12_4, .code_flags = 52, .safepoint_skip = 4 },
-	{ .since = V8_VERSION(14, 1), V8_12_4, .code_flags = 52, .safepoint_skip = 4, .position_bits = true },
+	{ .since = V8_VERSION(12, 4), V8_12_4, .code_flags = 48, V8_WASM_11 },
+	{ .since = V8_VERSION(12, 9), V8_12_4, .code_flags = 48, .wasm_size = 24, .wasm_index = 48 },
+	{ .since = V8_VERSION(13, 0), V8_12_4, .code_flags = 52, .safepoint_skip = 4, V8_WASM_13 },
+	{ .since = V8_VERSION(14, 1), V8_12_4, .code_flags = 52, .safepoint_skip = 4, .position_bits = true,
+		V8_WASM_13 },
 };
 
 const struct v8_row *v8_row(uint32_t version)

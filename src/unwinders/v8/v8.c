@@ -267,6 +267,8 @@ static void set_proc(const struct constants *c, const struct v8_row *row, struct
 	p->entry = (uint16_t)ANY(1, "frametype_EntryFrame");
 	p->builtin_exit = (uint16_t)ANY(0, "frametype_BuiltinExitFrame");
 	p->wasm = (uint16_t)ANY(0, "frametype_WasmFrame");
+	p->to_wasm = (uint16_t)ANY(0, "frametype_JsToWasmFrame");
+	p->from_wasm = (uint16_t)ANY(0, "frametype_WasmToJsFrame");
 	p->construct_entry = (uint16_t)ANY(2, "frametype_ConstructEntryFrame");
 }
 
@@ -292,6 +294,10 @@ static void set_objects(const struct constants *c, const struct v8_row *row, str
 	l->proc.shared_script = (uint16_t)l->shared_script;
 	l->proc.script_name = (uint16_t)l->script_name;
 	l->script_line_offset = ANY(24, "class_Script__line_offset__SMI");
+	l->script_module = ANY(0, "class_Script__wasm_managed_native_module__Object",
+		"class_Script__wasm_managed_native_module__Tagged_Object_");
+	l->wasm_size = row->wasm_size;
+	l->wasm_index = row->wasm_index;
 	l->script_map_url = ANY(row->script_map_url, "class_Script__source_mapping_url__Object");
 	l->script_column_offset = ANY(32, "class_Script__column_offset__SMI");
 	l->first_vars = ANY(3, "scopeinfo_idx_first_vars");

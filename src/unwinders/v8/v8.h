@@ -48,6 +48,7 @@ struct v8_row {
 	uint8_t strings;           /* lower instance types are strings */
 	int8_t position_start;     /* base of the offsets in a table of positions */
 	bool position_bits;        /* its entries have two bits with the offset, not a sign */
+	uint8_t wasm_size, wasm_index; /* in a WasmCode: bytes of instructions, the function's index; 0: unknown */
 };
 /* Returns the row of a version, which may be newer than the last row. */
 const struct v8_row *v8_row(uint32_t version);
@@ -65,6 +66,8 @@ struct v8_layout {
 	int32_t shared_data, shared_name, shared_script, shared_flags;
 	int32_t script_source, script_name, script_line_ends;
 	int32_t script_line_offset, script_column_offset, script_map_url;
+	int32_t script_module; /* in the Script of a module of WebAssembly: what keeps its NativeModule; 0: unknown */
+	uint32_t wasm_size, wasm_index; /* in a WasmCode, u32 and int32_t; 0: unknown */
 	int32_t scope_slots, first_vars; /* in a ScopeInfo: its slots, and the index of the first variable */
 	int32_t bytecode_positions;
 	int32_t inferred_name, start_position; /* UncompiledData */
