@@ -14,6 +14,8 @@
 #include "base/memory.h"
 #include "base/owner.h"
 #include "base/vec.h"
+#include "bpf/lib/insn.h"
+#include "bpf/walk/unwind.h"
 #include "cfi.h"
 #include "target/elf.h"
 #include "unframed_state.h"
@@ -33,6 +35,7 @@ enum {
 struct hole {
 	uint64_t start, end;
 	const uint8_t *bytes;
+	uint64_t rule; /* where nothing is understood: 0, or RULE_FP */
 };
 
 struct spot { /* an instruction that was reached */
@@ -60,6 +63,7 @@ struct after_call { /* code after a call and padding: the call may not return, a
 
 struct unframed {
 	struct elf *e;
+	const struct unframed_machine *machine;
 	struct code *code;
 	VEC(struct hole) holes;
 	VEC(uint64_t) taken;     /* addresses in holes that code or data take, sorted */
@@ -85,7 +89,7 @@ struct unframed {
 static bool same_frame(const struct frame_state *a, const struct frame_state *b)
 {
 	if (a->kind != b->kind || a->fp_slot != b->fp_slot || a->fp_is_base != b->fp_is_base ||
-		a->fp_is_moved != b->fp_is_moved)
+		a->fp_is_moved != b->fp_is_moved || a->ra_slot != b->ra_slot)
 		return false;
 	if ((a->fp_is_base || a->fp_is_moved) && a->fp_depth != b->fp_depth)
 		return false;
@@ -99,18 +103,19 @@ static bool meet(struct frame_state *s, const struct frame_state *other)
 	struct frame_state before = *s;
 
 	if (!same_frame(s, other)) {
-		*s = (struct frame_state){.reg = RSP};
+		*s = (struct frame_state){.reg = FRAME_NO_REG};
 		return before.kind != FRAME_LOST;
 	}
 	if (s->reg != other->reg || s->reg_depth != other->reg_depth)
-		s->reg = RSP;
+		s->reg = FRAME_NO_REG;
 	if (s->has_slot && (!other->has_slot || s->slot != other->slot || s->slot_depth != other->slot_depth ||
 		s->depth != other->depth))
 		s->has_slot = false;
 	s->fp_is_zero &= other->fp_is_zero;
 	s->fp_is_other |= other->fp_is_other;
+	s->ra_is_lost |= other->ra_is_lost;
 	return s->reg != before.reg || s->has_slot != before.has_slot || s->fp_is_zero != before.fp_is_zero ||
-		s->fp_is_other != before.fp_is_other;
+		s->fp_is_other != before.fp_is_other || s->ra_is_lost != before.ra_is_lost;
 }
 
 static struct spot *spot_at(const struct unframed *u, uint32_t at)
@@ -143,27 +148,21 @@ static void reach(struct unframed *u, uint64_t at, const struct frame_state *s, 
 	vec_push(&u->todo, (uint32_t)at);
 }
 
-static bool is_returning(const struct frame_state *s)
-{
-	return s->kind != FRAME_BY_SP || (s->depth == 8 && !s->fp_is_base);
-}
-
 static void add_entry(struct unframed *u, uint64_t at)
 {
-	static const struct frame_state entry = {.kind = FRAME_BY_SP, .reg = RSP, .depth = 8};
-
+	const struct frame_state *entry = &u->machine->entry;
 	struct spot *spot;
 
 	if (at >= u->size)
 		return;
 	spot = spot_at(u, (uint32_t)at);
-	if (spot && (spot->is_entry || !same_frame(&spot->state, &entry)))
+	if (spot && (spot->is_entry || !same_frame(&spot->state, entry)))
 		return;
 	vec_push(&u->functions, (struct function){.at = (uint32_t)at});
 	if (spot) /* the function before it ends with a call that does not return */
 		spot->is_entry = true;
 	else
-		reach(u, at, &entry, (uint32_t)u->functions.len - 1, true);
+		reach(u, at, entry, (uint32_t)u->functions.len - 1, true);
 }
 
 /* A jump within the function, or to another one. */
@@ -173,41 +172,22 @@ static void jump(struct unframed *u, const struct frame_step *step, const struct
 
 	if (at < u->size)
 		reach(u, at, s, owner, false);
-	else if (!is_returning(s))
+	else if (!u->machine->is_returning(s))
 		u->functions.data[owner].bad = true;
-}
-
-/* Returns the bytes of padding at the start: int3, zeros, nops. nop with operand: 0f 1f and ModRM. */
-static size_t padding(const uint8_t *p, size_t size)
-{
-	size_t n = 0, prefix, mod;
-
-	while (n < size) {
-		if (p[n] == 0xcc || p[n] == 0 || p[n] == 0x90) {
-			n++;
-			continue;
-		}
-		for (prefix = n; prefix < size && (p[prefix] == 0x66 || p[prefix] == 0x2e);)
-			prefix++;
-		if (prefix < size && prefix > n && p[prefix] == 0x90) {
-			n = prefix + 1;
-			continue;
-		}
-		if (size - prefix < 3 || p[prefix] != 0x0f || p[prefix + 1] != 0x1f)
-			return n;
-		mod = p[prefix + 2] >> 6;
-		n = prefix + 3 + ((p[prefix + 2] & 7) == 4) + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
-	}
-	return size;
 }
 
 /* Continues after a call. Padding up to an aligned address may be the end of the function: see enter_after_calls(). */
 static void return_from_call(struct unframed *u, uint32_t at, const struct frame_state *s, uint32_t owner)
 {
-	size_t n = at < u->size ? padding(u->hole->bytes + at, u->size - at) : 0;
+	const uint8_t *code = u->hole->bytes + at;
+	size_t n = at < u->size ? u->machine->padding(code, u->size - at) : 0;
 
 	if (n && at + n >= u->size)
 		return;
+	if (at < u->size && u->machine->begins && u->machine->begins(code, u->size - at)) {
+		add_entry(u, at); /* the call does not return */
+		return;
+	}
 	if (n && !((u->hole->start + at + n) % ALIGNMENT))
 		vec_push(&u->after_calls, (struct after_call){*s, (uint32_t)(at + n)});
 	else
@@ -219,16 +199,16 @@ static void follow_spot(struct unframed *u, uint32_t at)
 	struct frame_state s = spot_at(u, at)->state;
 	uint32_t owner = spot_at(u, at)->owner;
 	struct function *f = &u->functions.data[owner];
-	struct frame_step step = unframed_step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &s,
+	struct frame_step step = u->machine->step(u->code, u->hole->bytes + at, u->size - at, u->hole->start + at, &s,
 		&u->slow);
 
 	spot_at(u, at)->size = step.size;
-	if (!step.size || (step.flow == CODE_RETURN && !is_returning(&s))) {
+	if (!step.size || (step.flow == CODE_RETURN && !u->machine->is_returning(&s))) {
 		f->bad = true;
 		return;
 	}
 	f->returns |= step.flow == CODE_RETURN;
-	if (step.flow == CODE_JUMP_INDIRECT && !(s.kind == FRAME_BY_SP && s.depth == 8 && !s.fp_slot)) {
+	if (step.flow == CODE_JUMP_INDIRECT && !same_frame(&s, &u->machine->entry)) {
 		f->has_table = true;
 		f->table = s;
 	}
@@ -374,12 +354,12 @@ static void enter_rest(struct unframed *u)
 			at += copy.size ? copy.size : 1;
 			continue;
 		}
-		skip = padding(u->hole->bytes + at, u->size - at);
+		skip = u->machine->padding(u->hole->bytes + at, u->size - at);
 		at += (uint32_t)skip;
 		if (skip)
 			continue;
 		enter_unreached(u, at, before);
-		at += !spot_at(u, at);
+		at += spot_at(u, at) ? 0 : u->machine->unit;
 	}
 }
 
@@ -388,9 +368,8 @@ static void enter_called(struct unframed *u)
 {
 	for (size_t i = 0; i < u->called.len; i++) {
 		uint64_t at = u->called.data[i] - u->hole->start;
-		uint8_t last = at && at < u->size ? u->hole->bytes[at - 1] : 0xcc;
 
-		if (at < u->size && (last == 0xcc || last == 0xc3 || last == 0x90 || !last))
+		if (at < u->size && (at < u->machine->unit || u->machine->may_end(u->hole->bytes + at)))
 			enter(u, u->called.data[i]);
 	}
 }
@@ -406,7 +385,7 @@ static void leave_strange(struct unframed *u)
 
 static void follow_hole(struct unframed *u)
 {
-	size_t skip = padding(u->hole->bytes, u->size);
+	size_t skip = u->machine->padding(u->hole->bytes, u->size);
 
 	enter_symbols(u, true);
 	enter_symbols(u, false);
@@ -472,7 +451,7 @@ static int32_t read_i32(const uint8_t *p)
 
 /* lea N(%rip),%r..: 48 or 4c, 8d, ModRM with mod 0 and rm 5. call and jmp: e8, e9. Code also takes addresses within a
  * function, to return there (make_fcontext() of Boost and PHP), so only those count that are aligned like functions. */
-static void scan_code(struct unframed *u, const struct elf_section *s)
+static void scan_x86(struct unframed *u, const struct elf_section *s)
 {
 	for (uint64_t i = 0; i + 7 <= s->size; i++) {
 		const uint8_t *p = s->data + i;
@@ -490,6 +469,41 @@ static void scan_code(struct unframed *u, const struct elf_section *s)
 	}
 }
 
+static void add_found(struct unframed *u, uint64_t at, bool is_call)
+{
+	if (at % ALIGNMENT || !in_hole(u, at))
+		return;
+	if (is_call && u->called.len < TAKEN_MAX)
+		vec_push(&u->called, at);
+	else if (!is_call && u->taken.len < TAKEN_MAX)
+		vec_push(&u->taken, at);
+}
+
+/* Returns the page that adrp at an address takes. */
+static uint64_t page_of(uint32_t adrp, uint64_t at)
+{
+	int64_t pages = (int64_t)((int32_t)(adrp << 8) >> 13) * 4 + (adrp >> 29 & 3);
+
+	return (at & ~4095ULL) + ((uint64_t)pages << 12);
+}
+
+/* b and bl; adrp x, PAGE; add x, x, #OFFSET. */
+static void scan_arm64(struct unframed *u, const struct elf_section *s)
+{
+	for (uint64_t i = 0; i + 8 <= s->size; i += 4) {
+		uint64_t at = s->vaddr + i;
+		uint32_t op, next;
+
+		memcpy(&op, s->data + i, sizeof(op));
+		memcpy(&next, s->data + i + 4, sizeof(next));
+		if (A64_IS_B(op) || A64_IS_BL(op))
+			add_found(u, at + (uint64_t)A64_BL_DISTANCE(op), true);
+		else if ((op & 0x9f000000) == 0x90000000 && (next & 0xffc00000) == 0x91000000 &&
+			(next >> 5 & 31) == (op & 31))
+			add_found(u, page_of(op, at) + (next >> 10 & 4095), false);
+	}
+}
+
 static void scan_relocations(struct unframed *u)
 {
 	struct elf_section s;
@@ -499,7 +513,7 @@ static void scan_relocations(struct unframed *u)
 		return;
 	for (uint64_t i = 0; i + sizeof(r) <= s.size && u->taken.len < TAKEN_MAX; i += sizeof(r)) {
 		memcpy(&r, s.data + i, sizeof(r));
-		if (ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE && in_hole(u, (uint64_t)r.r_addend))
+		if (ELF64_R_TYPE(r.r_info) == u->machine->relative && in_hole(u, (uint64_t)r.r_addend))
 			vec_push(&u->taken, (uint64_t)r.r_addend);
 	}
 }
@@ -519,8 +533,10 @@ static void find_functions(struct unframed *u)
 	if (u->bytes <= SMALL) /* each file has 200 bytes of crtstuff.c, whose functions follow each other */
 		return;
 	for (size_t i = 0; elf_code(u->e, i, &s); i++)
-		if (s.data)
-			scan_code(u, &s);
+		if (s.data && u->machine == &unframed_arm64)
+			scan_arm64(u, &s);
+		else if (s.data)
+			scan_x86(u, &s);
 	scan_relocations(u);
 	if (u->taken.len)
 		qsort(u->taken.data, u->taken.len, sizeof(*u->taken.data), address_cmp);
@@ -530,15 +546,21 @@ static void find_functions(struct unframed *u)
 
 /* ---- holes ------------------------------------------------------------------------------ */
 
-static void add_hole(struct unframed *u, uint64_t start, uint64_t end, uint64_t *left)
+static void add_hole(struct unframed *u, uint64_t start, uint64_t end, uint64_t rule, uint64_t *left)
 {
 	const uint8_t *bytes = end > start && end - start >= HOLE_MIN && end - start <= *left ?
 		elf_at(u->e, start, end - start) : NULL;
 
-	if (!bytes || padding(bytes, end - start) == end - start)
+	if (!bytes || u->machine->padding(bytes, end - start) == end - start)
 		return;
 	*left -= end - start;
-	vec_push(&u->holes, (struct hole){start, end, bytes});
+	vec_push(&u->holes, (struct hole){start, end, bytes, rule});
+}
+
+/* Returns whether instructions may give a better rule. */
+static bool is_open(uint64_t rule)
+{
+	return !rule || RULE_KIND(rule) == RULE_FP;
 }
 
 /* Adds the parts of a piece of code that have no rule. */
@@ -557,13 +579,13 @@ static void holes_in(struct unframed *u, const struct elf_section *s, const stru
 	}
 	rule = lo ? rows->data[lo - 1].rule : 0;
 	for (; lo < rows->len && rows->data[lo].vaddr < end; lo++) {
-		if (!rule)
-			add_hole(u, at, rows->data[lo].vaddr, left);
+		if (is_open(rule))
+			add_hole(u, at, rows->data[lo].vaddr, rule, left);
 		at = rows->data[lo].vaddr;
 		rule = rows->data[lo].rule;
 	}
-	if (!rule)
-		add_hole(u, at, end, left);
+	if (is_open(rule))
+		add_hole(u, at, end, rule, left);
 }
 
 static int hole_cmp(const void *a, const void *b)
@@ -597,10 +619,11 @@ static void find_holes(struct unframed *u, const struct eh_rows *rows)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* The rows of a hole; where nothing was understood there is no rule. */
+/* The rows of a hole; where nothing was understood, its rule stays. */
 static void add_rows(struct unframed *u, struct eh_rows *out)
 {
 	uint32_t reached = 0; /* end of the last instruction */
+	uint64_t rule;
 
 	for (uint32_t at = 0; at < u->size; at++) {
 		const struct spot *spot = spot_at(u, at);
@@ -608,13 +631,13 @@ static void add_rows(struct unframed *u, struct eh_rows *out)
 		if (!spot)
 			continue;
 		if (at > reached)
-			eh_row_add(out, u->hole->start + reached, 0);
-		eh_row_add(out, u->hole->start + at,
-			u->functions.data[spot->owner].bad ? 0 : unframed_rule(&spot->state));
+			eh_row_add(out, u->hole->start + reached, u->hole->rule);
+		rule = u->functions.data[spot->owner].bad ? 0 : u->machine->rule(&spot->state);
+		eh_row_add(out, u->hole->start + at, rule ? rule : u->hole->rule);
 		reached = at + (spot->size ? spot->size : 1);
 	}
 	if (reached < u->size)
-		eh_row_add(out, u->hole->start + reached, 0);
+		eh_row_add(out, u->hole->start + reached, u->hole->rule);
 }
 
 static int function_cmp(const void *a, const void *b)
@@ -678,11 +701,13 @@ static void follow_holes(struct unframed *u, struct eh_rows *rows, struct eh_ran
 void unframed_rows(struct elf *e, struct eh_rows *rows, struct eh_ranges *functions)
 {
 	struct unframed u = {.e = e};
+	bool arm64 = elf_machine(e) == EM_AARCH64;
 
-	if (elf_machine(e) != EM_X86_64)
+	if (!arm64 && elf_machine(e) != EM_X86_64)
 		return;
+	u.machine = arm64 ? &unframed_arm64 : &unframed_x86;
 	find_holes(&u, rows);
-	if (u.holes.len && !code_open(EM_X86_64, true, &u.code)) {
+	if (u.holes.len && (arm64 || !code_open(EM_X86_64, true, &u.code))) {
 		find_functions(&u);
 		follow_holes(&u, rows, functions);
 	}

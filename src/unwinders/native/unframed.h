@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unframed.h - rules for code without call frame information, such as assembler: its instructions are followed. The
- * userspace half of no BPF file: the rules are those of .eh_frame. x86_64 only; on arm64 the frame record and LR
- * suffice (RULE_FP). Code is untrusted. */
+/* unframed.h - rules for code without call frame information, such as assembler: its instructions are followed, on
+ * x86_64 and arm64. The userspace half of no BPF file: the rules are those of .eh_frame. Code is untrusted. */
 #pragma once
 #include "ehframe.h"
 
 struct elf;
 
-/* Adds rules where rows has none. functions: also sets the functions that were found there, ascending; NULL: they are
- * not wanted. Where a function is not understood there is no rule, and the walk marks stacks that come through it. */
+/* Adds rules where rows has none, or only RULE_FP. functions: also sets the functions that were found there,
+ * ascending; NULL: they are not wanted. Where a function is not understood there is no new rule, and the walk marks
+ * stacks that come through it. */
 void unframed_rows(struct elf *e, struct eh_rows *rows, struct eh_ranges *functions);

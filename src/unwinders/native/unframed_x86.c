@@ -349,8 +349,8 @@ static bool step_fast(const uint8_t *bytes, size_t size, uint64_t vaddr, const s
 	return true;
 }
 
-struct frame_step unframed_step(struct code *c, const uint8_t *bytes, size_t size, uint64_t vaddr,
-	struct frame_state *s, uint32_t *slow)
+static struct frame_step step(struct code *c, const uint8_t *bytes, size_t size, uint64_t vaddr, struct frame_state *s,
+	uint32_t *slow)
 {
 	struct frame_step ret;
 	struct code_insn i;
@@ -379,7 +379,7 @@ static const uint8_t rule_regs[16] = {RULE_REG_RAX, RULE_REG_RCX, RULE_REG_RDX, 
 	RULE_REG_RSI, RULE_REG_RDI, RULE_REG_R8, RULE_REG_R9, RULE_REG_R10, RULE_REG_R11, RULE_REG_R12, RULE_REG_R13,
 	RULE_REG_R14, RULE_REG_R15};
 
-uint64_t unframed_rule(const struct frame_state *s)
+static uint64_t rule(const struct frame_state *s)
 {
 	int32_t slot = -s->fp_slot / 8, before = s->depth - s->slot;
 
@@ -396,3 +396,53 @@ uint64_t unframed_rule(const struct frame_state *s)
 			(uint32_t)(uint16_t)before | (uint32_t)s->slot_depth << 16);
 	return s->reg != RSP ? RULE(RULE_CFA, rule_regs[s->reg & 15], 0, slot, s->reg_depth) : 0;
 }
+
+/* ---- places between functions -------------------------------------------------------- */
+
+/* Returns the bytes of padding at the start: int3, zeros, nops. nop with operand: 0f 1f and ModRM. */
+static size_t padding(const uint8_t *p, size_t size)
+{
+	size_t n = 0, prefix, mod;
+
+	while (n < size) {
+		if (p[n] == 0xcc || p[n] == 0 || p[n] == 0x90) {
+			n++;
+			continue;
+		}
+		for (prefix = n; prefix < size && (p[prefix] == 0x66 || p[prefix] == 0x2e);)
+			prefix++;
+		if (prefix < size && prefix > n && p[prefix] == 0x90) {
+			n = prefix + 1;
+			continue;
+		}
+		if (size - prefix < 3 || p[prefix] != 0x0f || p[prefix + 1] != 0x1f)
+			return n;
+		mod = p[prefix + 2] >> 6;
+		n = prefix + 3 + ((p[prefix + 2] & 7) == 4) + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+	}
+	return size;
+}
+
+/* int3, ret, nop, zero */
+static bool may_end(const uint8_t *code)
+{
+	uint8_t last = code[-1];
+
+	return last == 0xcc || last == 0xc3 || last == 0x90 || !last;
+}
+
+static bool is_returning(const struct frame_state *s)
+{
+	return s->kind != FRAME_BY_SP || (s->depth == 8 && !s->fp_is_base);
+}
+
+const struct unframed_machine unframed_x86 = {
+	.unit = 1,
+	.entry = {.kind = FRAME_BY_SP, .reg = FRAME_NO_REG, .depth = 8},
+	.relative = R_X86_64_RELATIVE,
+	.step = step,
+	.rule = rule,
+	.padding = padding,
+	.may_end = may_end,
+	.is_returning = is_returning,
+};

@@ -8,8 +8,8 @@
  * The frame of such code has the instance: WasmInstanceObject until V8 11, then WasmTrustedInstanceData. The
  * fields on the way to the Script differ by version, so it is looked for: a Script has a type of its own. Members
  * of NativeModule, which is C++, are looked for as well: the bytes begin with the mark of a module, and each
- * WasmCode begins with the address of its NativeModule. (src/wasm/wasm-objects.tq, wasm-code-manager.h, src/objects/managed.h of V8 11.3.244 to
- * 14.6.202; std::map as in libstdc++.) Seen in node 20 to 26.
+ * WasmCode begins with the address of its NativeModule. (src/wasm/wasm-objects.tq, wasm-code-manager.h,
+ * src/objects/managed.h of V8 11.3.244 to 14.6.202; std::map as in libstdc++.) Seen in node 20 to 26.
  *
  * The name section: https://webassembly.github.io/spec/core/appendix/custom.html */
 #include "wasm.h"
