@@ -19,7 +19,7 @@
 
 /* Sections that units, functions, inlined functions and lines need. */
 static const char *const wanted[] = {"info", "abbrev", "line", "str", "line_str", "rnglists", "ranges", "addr",
-	"str_offsets", "types"};
+	"str_offsets", "types", "aranges"};
 enum { WANTED = ARRAY_SIZE(wanted) };
 
 #define COPY_MAX   (4ull << 30)

@@ -37,6 +37,9 @@ struct function_range {
 
 struct unit {
 	Dwarf_Die die;       /* of a split unit, the DIE in the .dwo file */
+	Dwarf_Die head;      /* of a split unit, that of the skeleton, which has the lines and the ranges */
+	bool has_ranges;     /* from .debug_aranges */
+	bool head_read;      /* the next three members but version are set */
 	bool is_split;
 	bool functions_read, all_read; /* all_read: including functions within other functions */
 	bool has_lines;
@@ -61,7 +64,7 @@ struct inlines {
 	struct line_sections sections;
 	VEC(struct unit) units;
 	VEC(struct unit_range) ranges; /* sorted by start */
-	bool units_read;
+	bool units_read, ranges_read; /* ranges_read: those of all units, by their DIEs */
 	struct arena *arena;
 	struct idmap files;      /* hash of unit and number -> char * */
 	struct idmap names;      /* DIE -> char *, of names that needed their parents */
@@ -84,7 +87,7 @@ bool inline_child(struct inlines *in, Dwarf_Die *die, Dwarf_Die *ret);
 bool inline_next(struct inlines *in, Dwarf_Die *die);
 /* Returns one of the units that may have code at vaddr, by its number from 0 on, or NO_UNIT. */
 uint32_t inline_unit_at(struct inlines *in, uint64_t vaddr, unsigned candidate);
-const struct unit *inline_unit(const struct inlines *in, uint32_t unit);
+const struct unit *inline_unit(struct inlines *in, uint32_t unit);
 /* Returns the innermost function of the unit with code at vaddr, or NULL. */
 const struct function_range *inline_function_at(struct inlines *in, uint32_t unit, uint64_t vaddr);
 

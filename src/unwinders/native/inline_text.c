@@ -145,7 +145,7 @@ static const char *split_file(struct inlines *in, const struct unit *u, uint32_t
 
 const char *inline_file(struct inlines *in, uint32_t unit, uint32_t file, bool of_die)
 {
-	const struct unit *u = &in->units.data[unit];
+	const struct unit *u = inline_unit(in, unit);
 	uint64_t key = (uint64_t)unit << 32 | file;
 	_cleanup_(str_done) struct str path = {};
 	const char *known;

@@ -6,7 +6,9 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "inline_read.h"
+#include "target/fde.h"
 
+#define UNIT_RANGES_MAX (1 << 24)
 #define CLOCK_DIES 1024 /* DIEs between two looks at the clock */
 
 /* ---- open and close --------------------------------------------------------------- */
@@ -168,15 +170,93 @@ static const char *text_of(struct inlines *in, Dwarf_Die *die, unsigned attr)
 	return in->dw->attr(die, attr, &a) ? in->dw->formstring(&a) : NULL;
 }
 
-/* die: of a split unit, the skeleton, which has the lines and the ranges. */
+/* die: of a split unit, the skeleton. */
 static void add_unit(struct inlines *in, Dwarf_Die *die, Dwarf_Die *split, uint16_t version)
 {
-	struct unit u = {.die = split ? *split : *die, .is_split = split, .version = version};
+	vec_push(&in->units, (struct unit){.die = split ? *split : *die, .head = *die, .is_split = split,
+		.version = version});
+}
 
-	u.has_lines = inline_number(in, die, DW_AT_stmt_list, &u.lines);
-	u.comp_dir = text_of(in, die, DW_AT_comp_dir);
-	add_unit_ranges(in, die, (uint32_t)in->units.len);
-	vec_push(&in->units, u);
+/* The DIE of a unit is only read when it is needed: libdw takes 50 us and 10 KB for the first DIE of a unit. */
+const struct unit *inline_unit(struct inlines *in, uint32_t unit)
+{
+	struct unit *u = &in->units.data[unit];
+
+	if (!u->head_read) {
+		u->head_read = true;
+		u->has_lines = inline_number(in, &u->head, DW_AT_stmt_list, &u->lines);
+		u->comp_dir = text_of(in, &u->head, DW_AT_comp_dir);
+	}
+	return u;
+}
+
+/* ---- .debug_aranges: the ranges of units, without their DIEs ----------------------------- */
+
+enum { ARANGES_HEAD = 32 }; /* most bytes between the start of a unit and its first DIE */
+
+/* Returns the unit that begins at an offset of .debug_info, or NO_UNIT. */
+static uint32_t unit_from(const struct inlines *in, uint64_t offset)
+{
+	size_t lo = 0, hi = in->units.len;
+
+	while (lo < hi) { /* find the first DIE above the offset */
+		size_t mid = (lo + hi) / 2;
+
+		if (in->dw->dieoffset(&in->units.data[mid].head) <= offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < in->units.len && in->dw->dieoffset(&in->units.data[lo].head) - offset <= ARANGES_HEAD ?
+		(uint32_t)lo : NO_UNIT;
+}
+
+/* The pairs of a set begin at a multiple of their size from its start. */
+static void read_pairs(struct inlines *in, struct reader *set, uint32_t unit)
+{
+	uint64_t start, size;
+
+	while (set->end - set->p >= 16 && in->ranges.len < UNIT_RANGES_MAX) {
+		start = read_uint(set, 8);
+		size = read_uint(set, 8);
+		if (!start && !size)
+			return;
+		if (start < start + size) {
+			vec_push(&in->ranges, (struct unit_range){start, start + size, unit});
+			in->units.data[unit].has_ranges = true;
+		}
+	}
+}
+
+static void read_set(struct inlines *in, struct reader *r)
+{
+	const uint8_t *begins = r->p;
+	uint64_t length = read_uint(r, 4), offset;
+	size_t word = length == UINT32_MAX ? 8 : 4;
+	struct reader set = read_block(r, word == 8 ? read_uint(r, 8) : length);
+	uint32_t unit;
+
+	if (read_uint(&set, 2) != 2)
+		return;
+	offset = read_uint(&set, word);
+	if (read_uint(&set, 1) != 8 || read_uint(&set, 1)) /* bytes of an address, of a segment */
+		return;
+	read_skip(&set, (16 - (uint64_t)(set.p - begins) % 16) % 16);
+	unit = set.bad ? NO_UNIT : unit_from(in, offset);
+	if (unit != NO_UNIT)
+		read_pairs(in, &set, unit);
+}
+
+static void read_aranges(struct inlines *in)
+{
+	struct elf_section s;
+	struct reader r;
+
+	if (!elf_section(in->file->elf, ".debug_aranges", &s) || !s.data)
+		return;
+	r = (struct reader){.p = s.data, .end = s.data + s.size};
+	while (r.p < r.end && !r.bad)
+		read_set(in, &r);
 }
 
 static int range_cmp(const void *a, const void *b)
@@ -184,6 +264,17 @@ static int range_cmp(const void *a, const void *b)
 	const struct unit_range *x = a, *y = b;
 
 	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* Reads the ranges of units by their DIEs. all: also of those that .debug_aranges has. */
+static void read_ranges(struct inlines *in, bool all)
+{
+	for (uint32_t i = 0; i < in->units.len && !inline_is_over(in); i++)
+		if (in->units.data[i].has_ranges == all)
+			add_unit_ranges(in, &in->units.data[i].head, i);
+	if (in->ranges.len)
+		qsort(in->ranges.data, in->ranges.len, sizeof(*in->ranges.data), range_cmp);
+	in->ranges_read = all;
 }
 
 static void read_units(struct inlines *in)
@@ -201,18 +292,16 @@ static void read_units(struct inlines *in)
 		if (kind == DW_UT_compile || kind == DW_UT_skeleton)
 			add_unit(in, &die, kind == DW_UT_skeleton && sub.addr ? &sub : NULL, version);
 	}
-	if (in->ranges.len)
-		qsort(in->ranges.data, in->ranges.len, sizeof(*in->ranges.data), range_cmp);
+	read_aranges(in);
+	read_ranges(in, false);
 }
 
 /* Ranges of code that the linker dropped begin at 0 and may cover anything. */
-uint32_t inline_unit_at(struct inlines *in, uint64_t vaddr, unsigned candidate)
+static uint32_t unit_at(const struct inlines *in, uint64_t vaddr, unsigned candidate)
 {
 	size_t lo = 0, hi;
 	uint32_t last = NO_UNIT;
 
-	if (!in->units_read)
-		read_units(in);
 	for (hi = in->ranges.len; lo < hi;) { /* find the first range above vaddr */
 		size_t mid = (lo + hi) / 2;
 
@@ -233,9 +322,18 @@ uint32_t inline_unit_at(struct inlines *in, uint64_t vaddr, unsigned candidate)
 	return NO_UNIT;
 }
 
-const struct unit *inline_unit(const struct inlines *in, uint32_t unit)
+/* .debug_aranges may lack ranges. */
+uint32_t inline_unit_at(struct inlines *in, uint64_t vaddr, unsigned candidate)
 {
-	return &in->units.data[unit];
+	uint32_t unit;
+
+	if (!in->units_read)
+		read_units(in);
+	unit = unit_at(in, vaddr, candidate);
+	if (unit != NO_UNIT || candidate || in->ranges_read)
+		return unit;
+	read_ranges(in, true);
+	return unit_at(in, vaddr, candidate);
 }
 
 /* ---- functions -------------------------------------------------------------------- */

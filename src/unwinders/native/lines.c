@@ -92,6 +92,12 @@ struct machine {
 	struct line_addresses *out;
 };
 
+/* Most numbers have one byte, and a table has millions of them. */
+static inline uint64_t read_short(struct reader *r)
+{
+	return r->p < r->end && *r->p < 128 ? *r->p++ : read_uleb(r);
+}
+
 static void begin_sequence(struct machine *m)
 {
 	m->address = m->op = m->column = 0;
@@ -202,16 +208,16 @@ static void standard(struct machine *m, struct reader *r, uint8_t opcode)
 		add_row(m);
 		break;
 	case LNS_ADVANCE_PC:
-		advance(m, read_uleb(r));
+		advance(m, read_short(r));
 		break;
 	case LNS_ADVANCE_LINE:
 		m->line += (uint32_t)read_sleb(r);
 		break;
 	case LNS_SET_FILE:
-		m->file = (uint32_t)read_uleb(r);
+		m->file = (uint32_t)read_short(r);
 		break;
 	case LNS_SET_COLUMN:
-		m->column = (uint32_t)read_uleb(r);
+		m->column = (uint32_t)read_short(r);
 		break;
 	case LNS_NEGATE_STMT:
 	case LNS_BASIC_BLOCK:
@@ -229,22 +235,30 @@ static void standard(struct machine *m, struct reader *r, uint8_t opcode)
 	}
 }
 
+struct special { /* what an opcode adds */
+	uint8_t ops;
+	int lines;
+};
+
 static bool run(struct machine *m, const struct line_sections *s, uint64_t at)
 {
 	struct table t;
 	struct reader *r = &t.program;
+	struct special special[256];
 
 	if (!read_head(s, at, &t))
 		return false;
+	for (unsigned i = t.opcode_base; i < 256; i++)
+		special[i] = (struct special){(uint8_t)((i - t.opcode_base) / t.line_range),
+			t.line_base + (int)((i - t.opcode_base) % t.line_range)};
 	m->table = &t;
 	begin_sequence(m);
 	while (r->p < r->end && !r->bad && m->rows < ROWS_MAX) {
-		uint8_t opcode = (uint8_t)read_uint(r, 1);
+		uint8_t opcode = *r->p++;
 
 		if (opcode >= t.opcode_base) {
-			opcode -= t.opcode_base;
-			advance(m, opcode / t.line_range);
-			m->line += (uint32_t)(t.line_base + opcode % t.line_range);
+			advance(m, special[opcode].ops);
+			m->line += (uint32_t)special[opcode].lines;
 			add_row(m);
 		} else if (opcode) {
 			standard(m, r, opcode);

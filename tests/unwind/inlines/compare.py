@@ -199,6 +199,19 @@ def shared(home, plain):
     compare('dwz', one, oracle=plain)
 
 
+def aranges(home, plain):
+    """.debug_aranges is missing, or lacks most of the code."""
+    missing, lacks = home / 'no-aranges', home / 'few-aranges'
+    run('objcopy', '--remove-section=.debug_aranges', plain, missing)
+    compare('without .debug_aranges', missing, oracle=plain)
+    data = bytearray(plain.read_bytes())
+    found = re.search(r' \.debug_aranges +PROGBITS +\w+ +(\w+) +(\w+)', run('readelf', '-SW', plain).stdout)
+    for at in range(int(found[1], 16) + 16, int(found[1], 16) + int(found[2], 16) - 16, 16):
+        data[at + 8:at + 16] = (16).to_bytes(8, 'little') # bytes of code
+    lacks.write_bytes(data)
+    compare('with few ranges in .debug_aranges', lacks, oracle=plain)
+
+
 def beside(home, plain):
     """The debug information is next to the program, or in .debug/."""
     for where in '', '.debug':
@@ -224,6 +237,7 @@ def main():
         pack(home, plain)
         shared(home, plain)
         beside(home, plain)
+        aranges(home, plain)
     return cases.done()
 
 
