@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """programs.py - programs with much assembler and with no tables: 98 % of their stacks are whole, and the others have a
-mark: libjpeg-turbo's cjpeg and djpeg, x264, a static program with musl.
+mark: libjpeg-turbo's cjpeg and djpeg, x264, ffmpeg, a static program with musl.
 
-    programs.py STRATA      root; libjpeg-turbo-progs, x264, musl-tools"""
+    programs.py STRATA      root; libjpeg-turbo-progs, x264, ffmpeg, musl-tools"""
 import os
 import pathlib
 import platform
@@ -94,6 +94,14 @@ def x264(directory):
     check('x264', shutil.which('x264'), 'x264 --quiet --input-res 320x240 -o /dev/null i.yuv', directory)
 
 
+def ffmpeg(directory):
+    picture = pathlib.Path(directory) / 'f.yuv'
+    picture.write_bytes(random.Random(1).randbytes(320 * 240 * 3 // 2 * 40))
+    command = 'ffmpeg -loglevel quiet -threads 2 -f rawvideo -pix_fmt yuv420p -s 320x240 -stream_loop 4 -i f.yuv ' \
+        '-vf scale=480x360 -c:v libx264 -preset veryfast -f matroska -y /dev/null'
+    check('ffmpeg', shutil.which('ffmpeg'), command, directory)
+
+
 def musl(directory):
     source, program = pathlib.Path(directory) / 'm.c', pathlib.Path(directory) / 'unframed_musl'
     source.write_text(MUSL)
@@ -106,7 +114,7 @@ def main():
         print('1..0 # SKIP', 'needs root' if os.geteuid() else 'the code is for x86_64')
         return 0
     with tempfile.TemporaryDirectory() as directory:
-        for tool, package, run in (('cjpeg', 'libjpeg-turbo-progs', jpeg), ('x264', 'x264', x264),
+        for tool, package, run in (('cjpeg', 'libjpeg-turbo-progs', jpeg), ('x264', 'x264', x264), ('ffmpeg', 'ffmpeg', ffmpeg),
                                    ('musl-gcc', 'musl-tools', musl)):
             if shutil.which(tool):
                 run(directory)
