@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 struct diags;
+struct facts;
 struct image;
 struct script;
 
@@ -30,6 +31,7 @@ struct codegen_options {
 	bool map_keys_given; /* the script sets max_map_keys; else maps with stacks as keys may have more */
 	struct c_object *c_objects; /* imported C programs whose functions the script calls */
 	unsigned nc_objects;
+	struct facts *facts; /* the image may run on another machine: see model/facts.h; NULL: it does not */
 	FILE *dump_llvm;    /* -d llvm, or NULL */
 	struct diags *diags; /* for errors: the script is too large for BPF */
 };

@@ -20,6 +20,7 @@
 #include "codegen/gate.h"
 #include "codegen/link.h"
 #include "model/attach_point.h"
+#include "model/facts.h"
 #include "types/types.h"
 
 /* ---- temporaries -------------------------------------------------------- */
@@ -288,22 +289,6 @@ static void only_if(struct gen *g, struct ir *condition, struct ir_block *out)
 	ir_at(g->ir, on);
 }
 
-/* Stores the result of current_ids() in g->fn.ids. */
-static void gen_current_ids(struct gen *g)
-{
-	struct ir_block *first = ir_block(g->ir, "first"), *nested = ir_block(g->ir, "nested");
-	struct ir_block *known = ir_block(g->ir, "known");
-
-	ir_branch(g->ir, ir_library_value(g->ir, "pid_ns_inode", 8, ".rodata"), nested, first);
-	ir_at(g->ir, nested);
-	ir_store(g->ir, g->fn.ids, 0, 8, ir_library_u64(g->ir, "ns_ids"));
-	ir_jump(g->ir, known);
-	ir_at(g->ir, first);
-	ir_store(g->ir, g->fn.ids, 0, 8, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
-	ir_jump(g->ir, known);
-	ir_at(g->ir, known);
-}
-
 /* A switch from strata to a thread is also an event of that thread: without it, the thread would still be
  * off its CPU. And an interrupt that comes while strata runs is not an event of strata. */
 static bool wants_own_events(const struct gen *g)
@@ -323,7 +308,7 @@ static void filter_process(struct gen *g, struct ir_block *out)
 	struct ir_block *one = ir_block(g->ir, "one"), *all = ir_block(g->ir, "all"), *on = ir_block(g->ir, "on");
 	struct ir *only, *pid, *own;
 
-	gen_current_ids(g);
+	gen_current_ids(g, g->fn.ids);
 	pid = ir_binary(g->ir, IR_LSHR, ir_load(g->ir, g->fn.ids, 0, 8, false), ir_int(g->ir, 32));
 	only = ir_library_value(g->ir, "only_pid", 4, ".rodata");
 	ir_branch(g->ir, only, one, all);
@@ -576,8 +561,10 @@ static void make_point(struct gen *g, struct attach_point *ap)
 {
 	struct image_prog *shared = NULL;
 	const struct place *before = NULL;
+	unsigned from = g->img->nprogs;
 
 	g->provider = ap->provider;
+	gen_point_begin(g, ap);
 	for (const struct place *p = ap->places; p; before = p, p = p->next) {
 		uint32_t i = gen_place_add(g, p);
 
@@ -591,6 +578,7 @@ static void make_point(struct gen *g, struct attach_point *ap)
 		if (g->bound_to_place)
 			shared = NULL;
 	}
+	gen_point_end(g, ap, from);
 }
 
 /* The number of maps is limited, since LLVM visits all maps for each program. */
@@ -756,12 +744,15 @@ static int generate(struct script *s, const struct codegen_options *opt, bool ha
 	g.img->grows = g.img->unwinder = g.img->ring = opt->grows;
 	g.img->stack_limit = opt->grows ? UNWIND_LIMIT_DEFAULT : 0;
 	g.img->source = s->source;
+	g.img->facts = opt->facts;
 	define_maps(&g);
 	if (!diags_failed(opt->diags))
 		gen_all(&g);
 	if (g.img->nrecords > IMAGE_RECORDS_MAX)
 		diag(opt->diags, g.img->records[IMAGE_RECORDS_MAX].span, DIAG_TOO_LARGE,
 			"a script has at most %u calls that print", IMAGE_RECORDS_MAX);
+	if (opt->nc_objects)
+		facts_bind(opt->facts, (struct span){}, "imported C programs are compiled for this kernel");
 	if (diags_failed(opt->diags))
 		r = -EINVAL;
 	else if (g.needs_unwinder && has_walker)

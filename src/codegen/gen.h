@@ -67,6 +67,7 @@ struct gen {
 	uint32_t first_place;       /* ..and the index of that place in the image */
 	bool bound_to_place;        /* the code is only valid for this place.. */
 	bool bound_to_args;         /* ..or for places with the same arguments */
+	bool is_open;               /* with facts: the attach point is a pattern, which may match other places */
 	struct gen_fn fn;
 	struct ir *scratch;         /* the map of scratch slots */
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use, and the most of any program */
@@ -271,3 +272,21 @@ void gen_problem(struct gen *g, enum problem what);
 /* Does the same for a map that is full, or that lacks an element that is read (-k). */
 void gen_map_problem(struct gen *g, enum problem what, const struct map *m);
 struct ir *gen_ring(struct gen *g);
+
+/* Functions of gen_facts.c. Stores what current_ids() of the library returns in the slot. */
+void gen_current_ids(struct gen *g, struct ir *slot);
+/* Notes an attach point, before its programs are made, and after; from: the number of the first one. */
+void gen_point_begin(struct gen *g, const struct attach_point *ap);
+void gen_point_end(struct gen *g, const struct attach_point *ap, unsigned from);
+/* Each of these is a number of this machine, or a hole: see model/facts.h. */
+struct ir *gen_cpus(struct gen *g);
+struct ir *gen_start_ns(struct gen *g);
+struct ir *gen_tai_ns(struct gen *g);
+struct ir *gen_wall_ns(struct gen *g);
+struct ir *gen_child(struct gen *g); /* process id of the command of -c, or 0 */
+/* The offset of a member ("d_name.len") of a kernel struct ("struct dentry"). */
+struct ir *gen_kernel_offset(struct gen *g, const char *root, const char *path, uint32_t offset);
+/* Returns whether the offset of the member n may differ where the image runs; then *ret is a hole for it. */
+bool gen_moves(struct gen *g, const struct expr *n, struct ir **ret);
+/* The code depends on the size or all members of t. */
+void gen_fixed(struct gen *g, const struct type *t);

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "bpf/lib/record.h"
 #include "model/builtin.h"
+#include "model/facts.h"
 
 /* ---- memory ------------------------------------------------------------- */
 
@@ -316,6 +317,8 @@ struct ir *gen_scaled(struct gen *g, const struct type *to, const struct type *t
 {
 	uint64_t size = gen_step(to);
 
+	if (size != 1)
+		gen_fixed(g, to->pointer.to);
 	return size == 1 || t->kind == TYPE_POINTER ? v : ir_binary(g->ir, IR_MUL, v, ir_int(g->ir, size));
 }
 
@@ -461,6 +464,8 @@ static struct ir *place_equals(struct gen *g, struct expr *place, struct expr *l
 	bool func = place->type->place.func;
 	uint32_t i = g->first_place;
 
+	if (g->is_open)
+		facts_bind(g->opt->facts, lit->span, "the names of a pattern's probes are not known before it runs");
 	for (const struct place *p = g->place; p; p = p->next, i++)
 		if (!strcmp(func ? p->func : p->name, lit->string.text))
 			any = ir_binary(g->ir, IR_OR, any,

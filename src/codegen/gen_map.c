@@ -277,7 +277,7 @@ static struct ir *read_per_cpu(struct gen *g, struct map *m, struct ir *key)
 	ir_jump(g->ir, test);
 	ir_at(g->ir, test);
 	i = ir_load(g->ir, cpu, 0, 8, false);
-	ir_branch(g->ir, ir_compare(g->ir, IR_ULT, i, ir_int(g->ir, g->opt->ncpus)), body,
+	ir_branch(g->ir, ir_compare(g->ir, IR_ULT, i, gen_cpus(g)), body,
 		end);
 	ir_at(g->ir, body);
 	p = ir_helper_ptr(g->ir, BPF_FUNC_map_lookup_percpu_elem,

@@ -9,6 +9,7 @@
 #include <linux/bpf.h>
 #include <string.h>
 
+#include "model/facts.h"
 #include "model/regs.h"
 
 /* The location of a value. */
@@ -213,6 +214,7 @@ static struct ir *load_beyond(struct gen *g, const struct ref *r, const struct t
 
 static struct ir *load(struct gen *g, const struct ref *r, const struct type *t, struct ir *into)
 {
+	gen_fixed(g, t);
 	if (r->beyond)
 		return load_beyond(g, r, t, into);
 	if (r->context && type_in_memory(t))
@@ -238,7 +240,14 @@ static struct ref ref_of_field(struct gen *g, struct expr *n)
 {
 	struct expr *object = n->field.object;
 	struct ref r = object->type->kind == TYPE_POINTER ? pointed(g, object) : ref_of(g, object);
+	struct ir *moved;
 
+	if (!r.far && n->field.member)
+		gen_fixed(g, n->field.of);
+	if (r.far && n->field.member && gen_moves(g, n, &moved)) {
+		r.base = ir_binary(g->ir, IR_ADD, r.base, moved);
+		return r;
+	}
 	r.offset += object->type->kind == TYPE_TUPLE ? object->type->tuple.offsets[n->field.index] :
 						       n->field.member->offset;
 	return r;
@@ -291,6 +300,7 @@ static struct ref ref_of_element(struct gen *g, struct expr *n)
 	struct ref r = t->kind == TYPE_POINTER ? pointed(g, object) : ref_of(g, object);
 	uint32_t size = type_text_bytes(n->type);
 
+	gen_fixed(g, n->type);
 	if (r.context && n->index.index->kind != EXPR_INT) /* the verifier only allows constant offsets there */
 		r = (struct ref){.base = load_context(g, &r, t)};
 	if (t->kind == TYPE_TUPLE) {
@@ -385,6 +395,7 @@ static struct ir *from_record(struct gen *g, const struct field *f, const struct
 	bool text = t->kind == TYPE_STRING;
 	uint32_t size = f->where == FIELD_CONTEXT && f->size + text < t->size ? f->size + text : t->size;
 
+	gen_fixed(g, t);
 	if (text || size < t->size)
 		gen_zero(g, dst, t->size);
 	gen_call(g, text ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_kernel, 3, dst,
@@ -504,6 +515,8 @@ struct ir *gen_args_field(struct gen *g, const char *name, const struct type *t)
 	struct ir *v = NULL;
 
 	g->bound_to_args = true;
+	if (f)
+		facts_field(g->opt->facts, g->first_place, f);
 	if (f) /* another place of the probe has the argument, but this one does not */
 		v = argument(g, f, t);
 	return v ? v : nothing(g, t);

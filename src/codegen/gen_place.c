@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "bpf/lib/record.h"
 #include "gen.h"
+#include "model/facts.h"
+#include "model/regs.h"
 
 /* A hash table with open addressing: each slot has an index into image.places, plus 1, or 0 if it is free. */
 struct gen_names {
@@ -111,7 +113,9 @@ bool gen_place_id(struct gen *g, bool func, struct ir **ret)
 	struct ir *cookie;
 
 	*ret = ir_int(g->ir, gen_place_value(g, g->first_place, func));
-	if (!has_cookie || !g->place->next)
+	if (!has_cookie && g->is_open)
+		return false;
+	if (!has_cookie || (!g->place->next && !g->is_open))
 		return !g->place->next || ctx == CTX_TRAMPOLINE || ctx == CTX_ITER; /* one function per program */
 	cookie = gen_call(g, BPF_FUNC_get_attach_cookie, 1, gen_ctx(g));
 	if (func)
@@ -139,6 +143,7 @@ struct ir *gen_skip(struct gen *g)
 	}
 	if (!differ)
 		return ir_int(g->ir, most);
+	facts_bind(g->opt->facts, g->at, "the instructions of a file differ between its versions");
 	slot = gen_tmp(g, 8);
 	ip = ir_load_ctx(g->ir, gen_ctx(g), (uint32_t)regs_ip(), 8, false);
 	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));

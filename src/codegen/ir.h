@@ -62,6 +62,8 @@ struct ir *ir_phi(struct ir_builder *ir, struct ir *a, struct ir_block *from_a, 
 /* Values. */
 struct ir *ir_int(struct ir_builder *ir, uint64_t v);
 struct ir *ir_binary(struct ir_builder *ir, enum ir_op op, struct ir *a, struct ir *b);
+/* Returns a constant that LLVM does not know: hole number n of model/facts.h. */
+struct ir *ir_hole(struct ir_builder *ir, uint64_t marked);
 /* Returns 0 or 1 as an integer. */
 struct ir *ir_compare(struct ir_builder *ir, enum ir_cmp op, struct ir *a, struct ir *b);
 /* Returns whether it is a constant number. */

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/bpf.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
@@ -563,6 +564,16 @@ struct ir *ir_load_ctx(struct ir_builder *ir, struct ir *ctx, uint32_t offset, u
 	load = LLVMGetInlineAsm(type, text, len, "=r,r", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
 	load = LLVMBuildCall2(ir->b, type, load, &value, 1, "");
 	return ir_resize(ir, IR(load), size, is_signed);
+}
+
+struct ir *ir_hole(struct ir_builder *ir, uint64_t marked)
+{
+	LLVMTypeRef type = LLVMFunctionType(ir->i64, NULL, 0, 0);
+	char text[48];
+	int len = snprintf(text, sizeof(text), "$0 = %" PRId64 " ll", (int64_t)marked);
+	LLVMValueRef load = LLVMGetInlineAsm(type, text, len, "=r", 2, 0, 0, LLVMInlineAsmDialectATT, 0);
+
+	return IR(LLVMBuildCall2(ir->b, type, load, NULL, 0, ""));
 }
 
 void ir_store(struct ir_builder *ir, struct ir *base, uint64_t offset, uint32_t size,

@@ -166,7 +166,7 @@ static bool pass_codegen(struct compile *c)
 {
 	set_clocks(&c->codegen);
 	c->codegen.diags = c->req.diags;
-	c->codegen.can_fault = target_feature(c->req.target, FEATURE_UPROBE_SLEEP);
+	c->codegen.can_fault = !c->codegen.facts && target_feature(c->req.target, FEATURE_UPROBE_SLEEP);
 	c->codegen.all_processes = c->req.settings.all_processes;
 	c->codegen.max_map_keys = c->req.settings.max_map_keys;
 	c->codegen.map_keys_given = settings_given(&c->req.settings, "max_map_keys");
@@ -217,6 +217,7 @@ bool compile(struct compile *c)
 	if (last_stage(c) != STAGE_MAX)
 		c->image = NULL; /* the script is only printed */
 	fflush(stdout);
-	diags_print(c->req.diags, stderr, c->colour);
+	if (!c->is_again || !ok)
+		diags_print(c->req.diags, stderr, c->colour);
 	return ok;
 }

@@ -34,6 +34,7 @@ struct compile {
 	bool is_line;         /* typed at a prompt */
 	const struct source *earlier; /* definitions of earlier lines, or NULL */
 	bool names_only;      /* -l: stop once the probes are known */
+	bool is_again;        /* the script was compiled before: its warnings were printed */
 	bool colour;
 	const char *help_words; /* how to ask for the help on the script's options; NULL for "-- --help" */
 	bool helps;           /* the script's options were listed, and nothing has to run */

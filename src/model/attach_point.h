@@ -2,6 +2,8 @@
 /* attach_point.h - one attach point of a script. The parser makes it, and its provider expands it to
  * places. */
 #pragma once
+#include <stdbool.h>
+
 #include "base/source.h"
 
 struct place;
@@ -16,6 +18,7 @@ struct attach_point {
 	struct span *word_spans;
 	unsigned nwords;
 	const struct provider *provider; /* set by resolve */
+	bool wants_args, wants_retval;   /* set by resolve: see struct request */
 	struct place *places;            /* a list, set by resolve */
 	unsigned nplaces;
 	void *data;                      /* owned by the provider */

@@ -9,6 +9,7 @@
 
 #include "base/source.h"
 
+struct facts;
 struct frame_pattern;
 struct image_record;
 struct place;
@@ -46,6 +47,7 @@ struct image_prog {
 	const struct provider *provider;
 	uint32_t first_place, nplaces; /* range in image.places */
 	bool sleeps;         /* loaded with BPF_F_SLEEPABLE */
+	uint32_t point;      /* index in image.facts->points, if the image has facts */
 	struct span span;    /* the probe's span in the script */
 };
 
@@ -184,6 +186,7 @@ struct image {
 	unsigned napplies;     /* programs that make updates of held events: APPLY_PROGRAM in bpf/walk/match.h */
 	uint32_t apply_size;   /* bytes of the largest record for them */
 	uint32_t stack_limit; /* the largest limit of a stored stack */
+	struct facts *facts;  /* of an image that may run on another machine; NULL for all others */
 };
 
 /* The maps that earlier scripts of a session made, which a script may use. */

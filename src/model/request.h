@@ -8,6 +8,7 @@
 
 struct arena;
 struct diags;
+struct facts;
 struct kept_files;
 struct request;
 struct symbols;
@@ -61,6 +62,7 @@ struct request {
 	struct request_hooks hooks;
 	struct settings settings;  /* from the config block */
 	uint64_t window;           /* ns of --window, if the config block has none; 0: none */
+	struct facts *facts;       /* collects what the code takes for granted; NULL: it stays on this machine */
 	const struct symbols *symbols; /* of earlier scripts of the session; NULL if there are none */
 
 	/* The requested information. */

@@ -131,10 +131,18 @@ struct member {
 	uint8_t bit_offset, bit_size;
 };
 
+/* Who decides the layout of a struct. */
+enum origin {
+	ORIGIN_SCRIPT, /* the script, by C text */
+	ORIGIN_KERNEL, /* the running kernel, by BTF */
+	ORIGIN_FILE,   /* a traced program, by DWARF */
+};
+
 /* The members of a struct or union. The source makes them at the first use: see composite_of(). */
 struct composite {
 	const char *name; /* "struct file", "union sigval"; "struct" for an unnamed one */
 	bool is_union;
+	enum origin origin;
 	bool incomplete;  /* only declared; a type of that name may be known elsewhere */
 	unsigned n;
 	const struct member *members;

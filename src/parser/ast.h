@@ -143,6 +143,7 @@ struct expr {
 			const char *name;
 			const struct field *field; /* of `args`, set by check */
 			const struct member *member; /* of a struct, set by check */
+			const struct type *of;       /* that struct, complete */
 			unsigned index;            /* of a tuple or record, set by check */
 		} field;
 		struct { /* INDEX */

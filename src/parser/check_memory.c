@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "checker.h"
 #include "model/attach_point.h"
+#include "model/facts.h"
 
 /* Returns the type of a value that is read from memory: an array of char may lack a NUL, the value does
  * not. */
@@ -259,6 +260,7 @@ static const struct type *struct_field(
 	t = types_complete(c->req->types, t);
 	if (type_member(t, n->field.name, m)) {
 		n->field.member = m;
+		n->field.of = t;
 		if (m->type->kind == TYPE_ARRAY && !m->type->array.n)
 			return flexible(c, n, m, space);
 		return in_space(c, m->type, space);
@@ -561,6 +563,7 @@ const struct type *check_offsetof(struct check *c, struct expr *n)
 			t = types_complete(c->req->types, t);
 		if (t->kind != TYPE_STRUCT)
 			return check_fail(c, p->span, DIAG_FIELD, "%s has no members", check_type_name(c, t));
+		facts_layout(c->req->facts, t);
 		if (!type_member(t, p->name, &m)) {
 			check_fail(c, p->span, DIAG_FIELD, "%s has no member %s", check_type_name(c, t),
 				p->name);

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "builtin_names.h"
 #include "checker.h"
+#include "model/facts.h"
 
 static const struct type *wrong_operand(
 	struct check *c, struct span at, enum op op, const struct type *t)
@@ -442,5 +443,6 @@ const struct type *check_sizeof(struct check *c, struct expr *n)
 	n->size.bytes = type_text_bytes(t->kind == TYPE_STRUCT ? types_complete(c->req->types, t) : type_natural(t));
 	if (c->final || (c->comptime && n->size.type && !type_name_expr(n->size.type)))
 		fold_to_int(n, n->size.bytes);
+	facts_layout(c->req->facts, t->kind == TYPE_STRUCT ? types_complete(c->req->types, t) : t);
 	return type_uint64;
 }

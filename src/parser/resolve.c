@@ -12,6 +12,7 @@
 #include "builtin_names.h"
 #include "model/attach_point.h"
 #include "model/builtin.h"
+#include "model/facts.h"
 #include "model/provider.h"
 #include "model/request.h"
 #include "model/type.h"
@@ -112,8 +113,8 @@ static bool expand_point(struct resolve *r, struct attach_point *ap, enum missin
 	struct request req = *r->req;
 
 	req.settings.missing_probes = missing;
-	req.wants_args = may_mention(r, "args");
-	req.wants_retval = may_mention(r, "retval");
+	ap->wants_args = req.wants_args = may_mention(r, "args");
+	ap->wants_retval = req.wants_retval = may_mention(r, "retval");
 	return ap->provider->expand(&req, ap);
 }
 
@@ -363,6 +364,8 @@ static bool resolve_constant(struct resolve *r, struct expr *n)
 		n->string.len = (uint32_t)strlen(c.text);
 		return true;
 	}
+	if (c.origin == ORIGIN_KERNEL)
+		facts_constant(r->req->facts, n->call.name, c.value);
 	n->kind = EXPR_INT;
 	n->integer.value = c.value;
 	n->integer.is_unsigned = !c.type->is_signed && c.value > INT64_MAX;

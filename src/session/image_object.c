@@ -375,7 +375,7 @@ static int prepare(const struct image *img, struct bpf_object *obj, struct load_
 		return -EOPNOTSUPP;
 	if (!maps_fit(img, obj))
 		return -E2BIG;
-	size_map(obj, "scratch", img->scratch_size, 0);
+	size_map(obj, "scratch", img->scratch_size, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "handovers", 0, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "ring", 0, ring_size(img, env->ring_pages));
 	r = size_script_maps(img, env, obj);

@@ -276,6 +276,7 @@ static const struct type *make_struct(struct btf_file *f, const struct btf_type 
 	s->c = (struct composite){
 		.name = *name ? arena_printf(a, "%s %s", tag, name) : tag,
 		.is_union = is_union,
+		.origin = ORIGIN_KERNEL,
 		.incomplete = declared,
 		.fill = declared ? NULL : fill,
 		.source = s,
@@ -356,7 +357,8 @@ static bool constant(void *state, const char *name, struct constant *ret)
 
 				if (strcmp(e.name, name) != 0)
 					continue;
-				*ret = (struct constant){.type = btf_make(f, id), .value = e.value};
+				*ret = (struct constant){
+					.type = btf_make(f, id), .value = e.value, .origin = ORIGIN_KERNEL};
 				return ret->type->kind == TYPE_INT;
 			}
 		}

@@ -159,6 +159,12 @@ static bool open_clang(struct cpart *c)
 	return false;
 }
 
+/* It may also be in a comment: the C part is then taken for one that includes. */
+static bool has_include(const struct cpart *c)
+{
+	return memmem(c->source->text + c->part.start, c->part.end - c->part.start, "include", 7);
+}
+
 static bool add_part(struct cpart *c)
 {
 	bool ok = open_clang(c);
@@ -178,6 +184,8 @@ static bool add_part(struct cpart *c)
 	}
 	if (c->unit)
 		cpart_report(c);
+	if (c->btf.len || c->is_program || c->options->nfiles || c->missing.len || has_include(c))
+		types_bind_c(c->types);
 	s = (struct type_source){.state = c, .find = cpart_find, .constant = cpart_constant,
 		.macro = cpart_macro, .names = cpart_names, .close = cpart_close,
 		.function = c->is_program ? cpart_function : NULL, .compile = c->is_program ? cpart_compile : NULL};

@@ -345,6 +345,7 @@ static const struct type *composite(struct debuginfo *d, const Dwarf_Die *die)
 	c->name = tagged(d, c->is_union ? "union" : "struct", die);
 	c->incomplete = die_is_declaration(d, die);
 	c->source = s;
+	c->origin = ORIGIN_FILE;
 	if (!c->incomplete)
 		c->fill = fill;
 	return type_struct(d->arena, c->incomplete ? 0 : die_size(d, die), c);

@@ -30,6 +30,8 @@ struct programs *types_programs(struct types *ts);
 void types_add_source(struct types *ts, const struct type_source *s);
 /* Notes a header of the C part that does not exist and is skipped. */
 void types_miss_header(struct types *ts, const char *name);
+/* Notes that a C part depends on the machine: see types_c_is_bound(). */
+void types_bind_c(struct types *ts);
 struct arena *types_arena(struct types *ts);
 struct target *types_target(struct types *ts);
 /* Returns the type of that name in BTF, even if other sources have it, too, or NULL. */

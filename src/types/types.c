@@ -23,6 +23,7 @@ struct types {
 	unsigned n;
 	bool kernel; /* the kernel's source, the first one, is open */
 	const char *missing_header;
+	bool c_is_bound; /* see types_c_is_bound() */
 	struct programs *programs; /* state of the second source; NULL if there are none */
 };
 
@@ -165,6 +166,7 @@ static void fill_sized(struct composite *c)
 	if (!c->incomplete) {
 		c->n = composite_of(t)->n;
 		c->members = composite_of(t)->members;
+		c->origin = composite_of(t)->origin;
 	}
 }
 
@@ -214,6 +216,16 @@ void types_miss_header(struct types *ts, const char *name)
 {
 	if (!ts->missing_header)
 		ts->missing_header = name;
+}
+
+void types_bind_c(struct types *ts)
+{
+	ts->c_is_bound = true;
+}
+
+bool types_c_is_bound(const struct types *ts)
+{
+	return ts && ts->c_is_bound;
 }
 
 const char *types_missing_header(const struct types *ts)

@@ -45,11 +45,14 @@ struct constant {
 	const struct type *type; /* an INT, perhaps an enum's, or a STRING */
 	uint64_t value;
 	const char *text;        /* text of a string */
+	enum origin origin;      /* KERNEL: another kernel may have another value */
 };
 bool types_constant(struct types *ts, const char *name, struct constant *ret);
 /* Returns the first kernel header that the C part includes and this machine lacks, or NULL. Well-known
  * constants are found without headers. */
 const char *types_missing_header(const struct types *ts);
+/* Returns whether a C part has types that another machine may lay out in another way: those of headers, and of BTF. */
+bool types_c_is_bound(const struct types *ts);
 /* Returns the most similar name, for "did you mean": "struct task_struct", or NULL. */
 const char *types_nearest(struct types *ts, enum type_tag tag, const char *name);
 /* Returns all names that match a pattern, sorted; the list ends with NULL. Unnamed types are left out. */

@@ -225,7 +225,7 @@ static struct ir *gen_tseries(struct gen *g, struct expr *call, struct ir *into)
 	struct ir *v = gen_value(g, call_arg(call, 0)), *now, *interval, *at;
 
 	now = gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
-	now = ir_binary(g->ir, IR_ADD, now, ir_int(g->ir, g->opt->wall_ns));
+	now = ir_binary(g->ir, IR_ADD, now, gen_wall_ns(g));
 	interval = ir_binary(g->ir, IR_UDIV, now, ir_int(g->ir, t->agg.step));
 	at = gen_below(g, ir_binary(g->ir, IR_UMOD, interval, ir_int(g->ir, t->agg.buckets)), t->agg.buckets);
 	at = ir_binary(g->ir, IR_MUL, at, ir_int(g->ir, sizeof(struct agg_tseries)));

@@ -9,7 +9,7 @@ static struct ir *gen_elapsed(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *now = gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0);
 
-	return ir_binary(g->ir, IR_SUB, now, ir_int(g->ir, g->opt->start_ns));
+	return ir_binary(g->ir, IR_SUB, now, gen_start_ns(g));
 }
 
 static struct ir *gen_jiffies(struct gen *g, struct expr *call, struct ir *into)
@@ -56,7 +56,7 @@ static struct ir *gen_nsecs(struct gen *g, struct expr *call, struct ir *into)
 	const struct clock *clock = clock_of(call);
 	struct ir *now = gen_call(g, clock->helper, 0);
 
-	return clock->software ? ir_binary(g->ir, IR_ADD, now, ir_int(g->ir, g->opt->tai_ns)) : now;
+	return clock->software ? ir_binary(g->ir, IR_ADD, now, gen_tai_ns(g)) : now;
 }
 
 const struct builtin builtins_clock[] = {

@@ -137,7 +137,7 @@ static struct ir *gen_socket_cookie(struct gen *g, struct expr *call, struct ir 
 	struct ir *slot = gen_tmp(g, 8), *sock = gen_value(g, call_arg(call, 0));
 
 	gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 8),
-		ir_binary(g->ir, IR_ADD, sock, ir_int(g->ir, m->offset)));
+		ir_binary(g->ir, IR_ADD, sock, gen_kernel_offset(g, "struct sock_common", "skc_cookie", m->offset)));
 	return ir_load(g->ir, slot, 0, 8, false);
 }
 

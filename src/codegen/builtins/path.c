@@ -93,9 +93,9 @@ static const struct type *check_path(struct check *c, struct expr *call)
 static void put_path(struct gen *g, const struct path_layout *l, struct ir *addr, struct ir *req, uint32_t at)
 {
 	gen_read(g, SPACE_KERNEL, false, ir_offset(g->ir, req, at), ir_int(g->ir, 8),
-		ir_binary(g->ir, IR_ADD, addr, ir_int(g->ir, l->mnt)));
+		ir_binary(g->ir, IR_ADD, addr, gen_kernel_offset(g, "struct path", "mnt", l->mnt)));
 	gen_read(g, SPACE_KERNEL, false, ir_offset(g->ir, req, at + 8), ir_int(g->ir, 8),
-		ir_binary(g->ir, IR_ADD, addr, ir_int(g->ir, l->dentry)));
+		ir_binary(g->ir, IR_ADD, addr, gen_kernel_offset(g, "struct path", "dentry", l->dentry)));
 }
 
 static void put_root(struct gen *g, const struct path_layout *l, struct ir *req)
@@ -103,18 +103,32 @@ static void put_root(struct gen *g, const struct path_layout *l, struct ir *req)
 	struct ir *slot = gen_tmp(g, 8), *task = gen_call(g, BPF_FUNC_get_current_task, 0);
 
 	gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 8),
-		ir_binary(g->ir, IR_ADD, task, ir_int(g->ir, l->fs)));
-	put_path(g, l, ir_binary(g->ir, IR_ADD, ir_load(g->ir, slot, 0, 8, false), ir_int(g->ir, l->root)), req,
-		offsetof(struct path_req, root_mnt));
+		ir_binary(g->ir, IR_ADD, task, gen_kernel_offset(g, "struct task_struct", "fs", l->fs)));
+	put_path(g, l, ir_binary(g->ir, IR_ADD, ir_load(g->ir, slot, 0, 8, false),
+		gen_kernel_offset(g, "struct fs_struct", "root", l->root)), req, offsetof(struct path_req, root_mnt));
 }
+
+#define OFFSET(root, path, member) {root, path, offsetof(struct path_offsets, member), l->off.member}
 
 static void put_offsets(struct gen *g, const struct path_layout *l, struct ir *req)
 {
+	const struct {
+		const char *root, *path;
+		uint32_t at, offset;
+	} all[] = {
+		OFFSET("struct dentry", "d_parent", d_parent), OFFSET("struct dentry", "d_name.name", d_name),
+		OFFSET("struct dentry", "d_name.len", d_len), OFFSET("struct vfsmount", "mnt_root", mnt_root),
+		OFFSET("struct mount", "mnt", mnt), OFFSET("struct mount", "mnt_parent", mnt_parent),
+		OFFSET("struct mount", "mnt_mountpoint", mnt_mountpoint),
+	};
 	uint64_t words[2];
 
 	memcpy(words, &l->off, sizeof(words));
 	for (unsigned i = 0; i < 2; i++)
 		ir_store(g->ir, req, offsetof(struct path_req, off) + 8 * i, 8, ir_int(g->ir, words[i]));
+	for (size_t i = 0; g->opt->facts && i < ARRAY_SIZE(all); i++)
+		ir_store(g->ir, req, offsetof(struct path_req, off) + all[i].at, sizeof(l->off.d_parent),
+			gen_kernel_offset(g, all[i].root, all[i].path, all[i].offset));
 }
 
 static struct ir *gen_path(struct gen *g, struct expr *call, struct ir *into)
@@ -133,6 +147,7 @@ static struct ir *gen_path(struct gen *g, struct expr *call, struct ir *into)
 	if (arg->type->kind == TYPE_POINTER) {
 		put_path(g, l, path, req, offsetof(struct path_req, mnt));
 	} else {
+		gen_fixed(g, arg->type);
 		ir_store(g->ir, req, offsetof(struct path_req, mnt), 8, ir_load(g->ir, path, l->mnt, 8, false));
 		ir_store(g->ir, req, offsetof(struct path_req, dentry), 8, ir_load(g->ir, path, l->dentry, 8, false));
 	}

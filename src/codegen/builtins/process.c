@@ -11,6 +11,8 @@
 
 /* ---- relations of a task ----------------------------------------------- */
 
+#define TASK "struct task_struct"
+
 /* A member of the task to which a member of struct task_struct points. */
 static const struct relation {
 	const char *name, *via, *member;
@@ -56,9 +58,10 @@ static struct ir *gen_relation(struct gen *g, struct expr *call, struct ir *into
 	struct ir *slot = gen_tmp(g, 8), *addr, *dst;
 
 	addr = task ? gen_value(g, task) : gen_call(g, BPF_FUNC_get_current_task, 0);
-	addr = ir_binary(g->ir, IR_ADD, addr, ir_int(g->ir, m[0].offset));
+	addr = ir_binary(g->ir, IR_ADD, addr, gen_kernel_offset(g, TASK, m[0].name, m[0].offset));
 	gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 8), addr);
-	addr = ir_binary(g->ir, IR_ADD, ir_load(g->ir, slot, 0, 8, false), ir_int(g->ir, m[1].offset));
+	addr = ir_binary(g->ir, IR_ADD, ir_load(g->ir, slot, 0, 8, false),
+		gen_kernel_offset(g, TASK, m[1].name, m[1].offset));
 	if (!type_in_memory(call->type)) {
 		gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 4), addr);
 		return ir_load(g->ir, slot, 0, 4, false);
@@ -96,7 +99,8 @@ static struct ir *comm_of(struct gen *g, struct expr *call, struct ir *dst)
 
 	gen_zero(g, req, sizeof(struct comm_req));
 	ir_store(g->ir, req, offsetof(struct comm_req, pid), 4, pid);
-	ir_store(g->ir, req, offsetof(struct comm_req, offset), 4, ir_int(g->ir, m->offset));
+	ir_store(g->ir, req, offsetof(struct comm_req, offset), 4,
+		gen_kernel_offset(g, TASK, m->name, m->offset));
 	gen_library(g, "task_comm", params, sizes, &req, 1);
 	g->img->tasks = true;
 	gen_copy(g, dst, ir_offset(g->ir, req, offsetof(struct comm_req, comm)), call->type->size);
@@ -120,13 +124,26 @@ static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
 
 static const struct type *check_cpid(struct check *c, struct expr *call)
 {
-	check_becomes_int(call, (uint64_t)check_request(c)->cmd.child);
+	if (!check_request(c)->facts)
+		check_becomes_int(call, (uint64_t)check_request(c)->cmd.child);
 	return type_uint32;
+}
+
+/* Only a program for any machine does not know it yet. */
+static struct ir *gen_cpid(struct gen *g, struct expr *call, struct ir *into)
+{
+	return gen_child(g);
+}
+
+static struct ir *gen_has_cpid(struct gen *g, struct expr *call, struct ir *into)
+{
+	return ir_compare(g->ir, IR_NE, gen_child(g), ir_int(g->ir, 0));
 }
 
 static const struct type *check_has_cpid(struct check *c, struct expr *call)
 {
-	check_becomes_bool(call, check_request(c)->cmd.child > 0);
+	if (!check_request(c)->facts)
+		check_becomes_bool(call, check_request(c)->cmd.child > 0);
 	return type_bool;
 }
 
@@ -145,6 +162,7 @@ const struct builtin builtins_process[] = {
 		.help = "process id of the command of -c, or 0",
 		.flags = BUILTIN_VAR,
 		.check = check_cpid,
+		.gen = gen_cpid,
 	},
 	{
 		.name = "has_cpid",
@@ -152,6 +170,7 @@ const struct builtin builtins_process[] = {
 		.help = "whether -c runs a command",
 		.flags = BUILTIN_VAR,
 		.check = check_has_cpid,
+		.gen = gen_has_cpid,
 	},
 	{
 		.name = "leader_comm",

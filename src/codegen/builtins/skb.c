@@ -46,13 +46,13 @@ static const struct type *check_skboutput(struct check *c, struct expr *call)
 	return type_int64;
 }
 
-static struct ir *read_member(struct gen *g, struct ir *skb, uint32_t at, uint32_t size)
+static struct ir *read_member(struct gen *g, struct ir *skb, const char *name, uint32_t at, uint32_t size)
 {
 	struct ir *slot = gen_tmp(g, 8);
 
 	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
 	gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, size),
-		ir_binary(g->ir, IR_ADD, skb, ir_int(g->ir, at)));
+		ir_binary(g->ir, IR_ADD, skb, gen_kernel_offset(g, "struct sk_buff", name, at)));
 	return ir_load(g->ir, slot, 0, 8, false);
 }
 
@@ -82,15 +82,15 @@ static struct ir *gen_skboutput(struct gen *g, struct expr *call, struct ir *int
 	skb = gen_value(g, call_arg(call, 1));
 	most = gen_value(g, call_arg(call, 2));
 	off = gen_value(g, call_arg(call, 3));
-	len = read_member(g, skb, l->len, 4);
-	linear = beyond(g, len, read_member(g, skb, l->data_len, 4));
+	len = read_member(g, skb, "len", l->len, 4);
+	linear = beyond(g, len, read_member(g, skb, "data_len", l->data_len, 4));
 	n = gen_index(g, least(g, most, beyond(g, linear, off)), SKB_MAX + 1);
 	gen_record_head(g, mem, id);
 	ir_store(g->ir, mem, offsetof(struct skb_record, time), 8, gen_call(g, BPF_FUNC_ktime_get_boot_ns, 0));
 	ir_store(g->ir, mem, offsetof(struct skb_record, length), 4, beyond(g, len, off));
 	ir_store(g->ir, mem, offsetof(struct skb_record, n), 4, n);
 	gen_call(g, BPF_FUNC_probe_read_kernel, 3, ir_offset(g->ir, mem, head), n,
-		ir_binary(g->ir, IR_ADD, read_member(g, skb, l->data, 8), off));
+		ir_binary(g->ir, IR_ADD, read_member(g, skb, "data", l->data, 8), off));
 	n = ir_binary(g->ir, IR_ADD, gen_index(g, n, SKB_MAX + 1), ir_int(g->ir, head));
 	return gen_call(g, BPF_FUNC_ringbuf_output, 4, gen_ring(g), mem, n, ir_int(g->ir, 0));
 }

@@ -86,7 +86,7 @@ static struct ir *gen_percpu_kaddr(struct gen *g, struct expr *call, struct ir *
 
 	cpu = which ? gen_value(g, which) : ir_binary(g->ir, IR_AND, gen_call(g, BPF_FUNC_get_smp_processor_id, 0),
 		ir_int(g->ir, UINT32_MAX));
-	there = ir_compare(g->ir, IR_ULT, cpu, ir_int(g->ir, g->opt->ncpus));
+	there = ir_compare(g->ir, IR_ULT, cpu, gen_cpus(g));
 	at = ir_binary(g->ir, IR_ADD, ir_int(g->ir, addr[1]), ir_binary(g->ir, IR_SHL, cpu, ir_int(g->ir, 3)));
 	ir_store(g->ir, slot, 0, 8, ir_int(g->ir, 0));
 	gen_read(g, SPACE_KERNEL, false, slot, ir_int(g->ir, 8), at);

@@ -22,12 +22,29 @@ static struct ir *low_half(struct gen *g, struct ir *v)
 	return ir_binary(g->ir, IR_AND, v, ir_int(g->ir, UINT32_MAX));
 }
 
+/* Returns the ids of the filter, or NULL if it has none. Code for any machine asks at each use in which namespace it
+ * runs. */
+static struct ir *known_ids(struct gen *g)
+{
+	struct ir *slot = g->fn.ids;
+
+	if (!slot && !g->opt->facts)
+		return NULL;
+	if (!slot) {
+		slot = gen_local(g);
+		gen_current_ids(g, slot);
+	}
+	return ir_load(g->ir, slot, 0, 8, false);
+}
+
 /* bpf_get_current_pid_tgid() has userspace's pid in the high half and its tid in the low half;
  * bpf_get_current_uid_gid() has gid, then uid. */
 struct ir *gen_current_pid(struct gen *g)
 {
-	if (g->fn.ids)
-		return high_half(g, ir_load(g->ir, g->fn.ids, 0, 8, false));
+	struct ir *ids = known_ids(g);
+
+	if (ids)
+		return high_half(g, ids);
 	if (g->opt->pid_ns)
 		return low_half(g, ir_library(g->ir, "ns_pid", NULL, NULL, NULL, 0));
 	return high_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
@@ -59,8 +76,10 @@ static struct ir *gen_pid(struct gen *g, struct expr *call, struct ir *into)
 
 static struct ir *gen_tid(struct gen *g, struct expr *call, struct ir *into)
 {
-	if (g->fn.ids && !(g->opt->pid_ns && of_first_namespace(call)))
-		return low_half(g, ir_load(g->ir, g->fn.ids, 0, 8, false));
+	struct ir *ids = g->opt->pid_ns && of_first_namespace(call) ? NULL : known_ids(g);
+
+	if (ids)
+		return low_half(g, ids);
 	if (g->opt->pid_ns && !of_first_namespace(call))
 		return low_half(g, ir_library(g->ir, "ns_tid", NULL, NULL, NULL, 0));
 	return low_half(g, gen_call(g, BPF_FUNC_get_current_pid_tgid, 0));
@@ -125,7 +144,7 @@ static struct ir *gen_rand(struct gen *g, struct expr *call, struct ir *into)
 
 static struct ir *gen_ncpus(struct gen *g, struct expr *call, struct ir *into)
 {
-	return ir_int(g->ir, g->opt->ncpus);
+	return gen_cpus(g);
 }
 
 /* bpf_get_current_task() returns the address, from which helpers read. */
