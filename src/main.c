@@ -17,6 +17,7 @@
 #include "base/stop.h"
 #include "base/str.h"
 #include "base/why.h"
+#include "build.h"
 #include "cli/complete.h"
 #include "cli/environment.h"
 #include "cli/help.h"
@@ -308,6 +309,8 @@ static int mode(struct options *o)
 		info_print(o->traced.target, stdout);
 		return 0;
 	}
+	if (o->builds)
+		return build_program(o);
 	if (o->list && !has_script(o))
 		return list(o);
 	if (o->hosts)
@@ -338,6 +341,16 @@ int main(int argc, char **argv)
 		return agent_main(argc - 1, argv + 1);
 	if (argc == 3 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) && *argv[2] != '-')
 		return stdout_check(help_name(argv[2], stdout) ? 0 : 1);
+	if (argc == 3 && !strcmp(argv[1], "build") && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+		build_help();
+		return stdout_check(0);
+	}
+	if (argc > 1 && !strcmp(argv[1], "build")) {
+		o.builds = true;
+		argv[1] = argv[0];
+		argc--;
+		argv++;
+	}
 	o.traced.target = target_open("/");
 	files_raise();
 	o.compile.arena = arena_new();

@@ -28,6 +28,7 @@ struct options {
 	double duration; /* -d: seconds; 0 for no limit */
 	const struct tool *tool; /* the tool that `file` names, or NULL */
 	bool helps;  /* NAME --help */
+	bool builds; /* strata build */
 	const char *container, *cgroup; /* --container, --cgroup */
 	const char *user_text; /* --user */
 	unsigned user; /* its id; not set with --host */

@@ -21,6 +21,8 @@ const struct tool tools[] = {
 #define T(stem) {.name = #stem, .script = tool_##stem},
 #include "tools/tools.def"
 #undef T
+	{.name = "build", .command = TOOL_BUILD,
+		.help = "a script as one program that needs neither strata nor a compiler: strata build x.bt -o x"},
 	{.name = "agent", .command = TOOL_AGENT,
 		.help = "the scripts of a directory, always on, with metrics for Prometheus: strata agent -h"},
 	{.name = "dump", .command = TOOL_DUMP,

@@ -15,7 +15,7 @@ struct tool {
 	const char *help;    /* one line without a full stop; NULL: the script's first line has it */
 	const char *output;  /* the default of -o; NULL for stdout */
 	double live;         /* the default of -t; 0 for none */
-	enum tool_command { TOOL_RUN, TOOL_LIST, TOOL_DUMP, TOOL_SHOW, TOOL_AGENT } command;
+	enum tool_command { TOOL_RUN, TOOL_LIST, TOOL_DUMP, TOOL_SHOW, TOOL_AGENT, TOOL_BUILD } command;
 };
 
 /* Returns NULL if there is no such tool. */
