@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "base/why.h"
 #include "build.h"
+#include "cached.h"
 #include "cli/complete.h"
 #include "cli/environment.h"
 #include "cli/help.h"
@@ -72,7 +73,7 @@ static int run(struct options *o)
 		.has_filter = o->has_filter,
 	};
 
-	if (!script_compile(o))
+	if (!cached_compile(o))
 		return o->compile.helps ? 0 : 1;
 	if (!o->compile.image)
 		return 0;

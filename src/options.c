@@ -203,6 +203,7 @@ static bool set_no_feature(struct options *o, const struct option_row *row, cons
 {
 	const char *name = names;
 
+	o->lacks_features = true;
 	for (size_t n; *names; names += n + (names[n] == ',')) {
 		n = strcspn(names, ",");
 		name = arena_printf(o->compile.arena, "%.*s", (int)n, names);

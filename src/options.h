@@ -29,6 +29,7 @@ struct options {
 	const struct tool *tool; /* the tool that `file` names, or NULL */
 	bool helps;  /* NAME --help */
 	bool builds; /* strata build */
+	bool lacks_features; /* --no-feature */
 	const char *container, *cgroup; /* --container, --cgroup */
 	const char *user_text; /* --user */
 	unsigned user; /* its id; not set with --host */

@@ -66,6 +66,11 @@ bool diags_failed(const struct diags *d)
 	return d->failed;
 }
 
+bool diags_none(const struct diags *d)
+{
+	return !d->count;
+}
+
 bool diags_full(const struct diags *d)
 {
 	return d->count == DIAGS_MAX;

@@ -35,6 +35,8 @@ void diag_hint(struct diags *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 bool diags_failed(const struct diags *d);
+/* Returns whether there are no errors and no warnings. */
+bool diags_none(const struct diags *d);
 /* Returns whether later errors and warnings are dropped. */
 bool diags_full(const struct diags *d);
 /* Prints in the order of the source, without duplicates. colour: with ANSI escapes. */

@@ -12,6 +12,7 @@
 int log_level;
 bool log_warnings = true;
 unsigned log_errors;
+unsigned log_said;
 
 static bool has_progress;
 
@@ -53,6 +54,7 @@ static void log_line(const char *kind, const char *fmt, va_list ap)
 	{                                                                                \
 		va_list ap;                                                              \
                                                                                          \
+		log_said += (level) != 1;                                                \
 		if (log_level < (level))                                                 \
 			return;                                                          \
 		va_start(ap, fmt);                                                       \

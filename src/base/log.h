@@ -17,5 +17,6 @@ void log_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_memory_short(const char *missing);
 /* The number of reported errors. strata never exits with status 1 without one. */
 extern unsigned log_errors;
+extern unsigned log_said; /* the number of warnings and hints, also of those that -q omits */
 /* Prints the message only with -v. */
 void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

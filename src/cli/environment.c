@@ -14,7 +14,7 @@
 /* The first ones are for users, the others for the tests of strata. */
 enum { FOR_USERS = 2 };
 static const char *const known[] = {
-	"STRATA_CACHE_DIR", "STRATA_VERIFY_IR",
+	"STRATA_CACHE_DIR", "STRATA_NO_IMAGES", "STRATA_VERIFY_IR",
 	"STRATA_FEW", "STRATA_GO", "STRATA_NODE", "STRATA_NO_PEER", "STRATA_PACKAGES", "STRATA_PHP", "STRATA_PYTHONS",
 	"STRATA_PERL", "STRATA_RUBY", "STRATA_SLOW",
 };

@@ -20,9 +20,15 @@ static struct ir *number(struct gen *g, enum hole_kind kind, uint64_t value)
 	return g->opt->facts ? hole(g, &(struct hole){.kind = kind}) : ir_int(g->ir, value);
 }
 
+/* Returns whether the image may run on another kernel. */
+static bool leaves(const struct gen *g)
+{
+	return g->opt->facts && !g->opt->facts->stays;
+}
+
 struct ir *gen_cpus(struct gen *g)
 {
-	return number(g, HOLE_CPUS, g->opt->ncpus);
+	return !leaves(g) ? ir_int(g->ir, g->opt->ncpus) : number(g, HOLE_CPUS, g->opt->ncpus);
 }
 
 struct ir *gen_start_ns(struct gen *g)
@@ -47,7 +53,7 @@ struct ir *gen_child(struct gen *g)
 
 struct ir *gen_kernel_offset(struct gen *g, const char *root, const char *path, uint32_t offset)
 {
-	return g->opt->facts ? hole(g, &(struct hole){.kind = HOLE_MEMBER, .root = root, .path = path}) :
+	return leaves(g) ? hole(g, &(struct hole){.kind = HOLE_MEMBER, .root = root, .path = path}) :
 		ir_int(g->ir, offset);
 }
 
@@ -87,6 +93,8 @@ bool gen_moves(struct gen *g, const struct expr *n, struct ir **ret)
 		facts_bind(g->opt->facts, n->span, FROM_FILE);
 		return false;
 	}
+	if (!leaves(g))
+		return false;
 	h.path = path_from_root(g, n, &root, &h.skip);
 	if (!h.path) {
 		facts_bind(g->opt->facts, n->span, "this is a member of an unnamed struct of the kernel");

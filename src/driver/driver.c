@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "model/builtin.h"
+#include "model/facts.h"
 #include "model/image.h"
 #include "model/provider.h"
 #include "parser/ast.h"
@@ -166,7 +167,8 @@ static bool pass_codegen(struct compile *c)
 {
 	set_clocks(&c->codegen);
 	c->codegen.diags = c->req.diags;
-	c->codegen.can_fault = !c->codegen.facts && target_feature(c->req.target, FEATURE_UPROBE_SLEEP);
+	c->codegen.can_fault = (!c->codegen.facts || c->codegen.facts->stays) &&
+		target_feature(c->req.target, FEATURE_UPROBE_SLEEP);
 	c->codegen.all_processes = c->req.settings.all_processes;
 	c->codegen.max_map_keys = c->req.settings.max_map_keys;
 	c->codegen.map_keys_given = settings_given(&c->req.settings, "max_map_keys");

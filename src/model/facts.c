@@ -68,7 +68,7 @@ void facts_layout(struct facts *f, const struct type *t)
 
 	while (f && t->kind == TYPE_ARRAY)
 		t = t->array.of;
-	if (!f || t->kind != TYPE_STRUCT || composite_of(t)->origin != ORIGIN_KERNEL)
+	if (!f || f->stays || t->kind != TYPE_STRUCT || composite_of(t)->origin != ORIGIN_KERNEL)
 		return;
 	for (unsigned i = 0; i < f->nlayouts; i++)
 		if (!strcmp(f->layouts[i].name, t->strct.composite->name) && f->layouts[i].size == t->size)
@@ -86,7 +86,7 @@ void facts_constant(struct facts *f, const char *name, uint64_t value)
 	for (unsigned i = 0; f && i < f->nconstants; i++)
 		if (!strcmp(f->constants[i].name, name))
 			return;
-	if (f)
+	if (f && !f->stays)
 		ADD(f, constants, nconstants, (struct fact_constant){name, value});
 }
 

@@ -78,6 +78,7 @@ struct fact_point {
 
 struct facts {
 	struct arena *arena;
+	bool stays;           /* the image runs on this kernel only, later: the kernel's types are not facts */
 	struct hole *holes;
 	unsigned nholes;
 	struct fact_layout *layouts;

@@ -187,6 +187,22 @@ static bool place_programs(struct places *s, struct attach_point *points)
 	return true;
 }
 
+/* A point that matched nothing where the image was made has no program. */
+static void check_left_out(struct places *s, const struct attach_point *points)
+{
+	const struct facts *f = s->img->facts;
+
+	for (unsigned i = 0; i < f->npoints; i++) {
+		bool has = !points[i].places;
+
+		for (unsigned k = 0; !has && k < s->img->nprogs; k++)
+			has = s->img->progs[k].point == i;
+		if (!has)
+			diag_warn(s->req->diags, f->points[i].span, DIAG_NO_PLACE,
+				"%s matched nothing when this was built: there is no code for it", f->points[i].text);
+	}
+}
+
 /* The arrays have room for all places of this machine. */
 static void make_room(struct places *s, const struct attach_point *points)
 {
@@ -218,6 +234,7 @@ bool start_places(const struct request *req, struct image *img)
 	for (unsigned i = 0; i < img->facts->npoints; i++)
 		if (!expand_point(req, &img->facts->points[i], &points[i]))
 			return false;
+	check_left_out(&s, points);
 	make_room(&s, points);
 	return place_programs(&s, points);
 }

@@ -9,6 +9,8 @@
 #include "priv.h"
 #include "target/target.h"
 
+enum { LOG_NOTHING = -2 }; /* a level without hints */
+
 /* The code was made for a kernel that has these. */
 static bool has_features(const struct request *req)
 {
@@ -21,6 +23,25 @@ static bool has_features(const struct request *req)
 			return false;
 		}
 	return true;
+}
+
+bool start_fill(const struct request *req, struct image *img)
+{
+	return start_holes(req, img);
+}
+
+bool start_silently(const struct request *req, struct image *img)
+{
+	struct request here = *req;
+	unsigned said = log_said;
+	int level = log_level;
+	bool ok;
+
+	here.diags = diags_new(req->arena, img->source);
+	log_level = LOG_NOTHING;
+	ok = start_places(&here, img) && start_holes(&here, img) && diags_none(here.diags) && said == log_said;
+	log_level = level;
+	return ok;
 }
 
 bool start_image(const struct request *req, struct image *img)

@@ -28,7 +28,7 @@ static struct ir *known_ids(struct gen *g)
 {
 	struct ir *slot = g->fn.ids;
 
-	if (!slot && !g->opt->facts)
+	if (!slot && !(g->opt->facts && g->opt->pid_ns))
 		return NULL;
 	if (!slot) {
 		slot = gen_local(g);

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cached.c - images of scripts, kept from one run to the next.
+ *
+ * A file has a key, which is compared completely, and an image. The key is everything that the code depends on and
+ * that is not found anew at the start: text, parameters and options, this strata, this kernel, its modules. Attach
+ * points are expanded at each start (src/start/); if an argument that the code reads is elsewhere, the script is
+ * compiled. What the compiler would print must be printed each time, so a script with warnings is not kept. */
+#include "cached.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/owner.h"
+#include "base/regular.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "cli/version.h"
+#include "imagefile/imagefile.h"
+#include "model/facts.h"
+#include "model/image.h"
+#include "options.h"
+#include "parser/ast.h"
+#include "script.h"
+#include "start/start.h"
+#include "target/target.h"
+#include "types/types.h"
+
+#define PREFIX "image-"
+enum { FILES_MOST = 256, FILE_MOST = 16 << 20 /* bytes */, TEMPORARY_SECONDS = 60 };
+
+/* ---- the key ------------------------------------------------------------ */
+
+static void add(struct str *key, const char *name, const void *data, size_t size)
+{
+	str_addf(key, "%s %zu\n", name, size);
+	if (size)
+		str_addn(key, data, size);
+}
+
+static void add_text(struct str *key, const char *name, const char *text)
+{
+	add(key, name, text, text ? strlen(text) : 0);
+}
+
+static void read_text(const char *path, struct str *ret)
+{
+	_cleanup_(fclosep) FILE *f = fopen(path, "re");
+	char buffer[4096];
+
+	for (size_t n; f && (n = fread(buffer, 1, sizeof(buffer), f)) > 0; )
+		str_addn(ret, buffer, n);
+}
+
+/* A strata that was built again may generate other code. */
+static void add_self(struct str *key)
+{
+	struct stat st = {};
+
+	stat("/proc/self/exe", &st);
+	add_text(key, "version", version());
+	str_addf(key, "%llx %llx %llx %llx %lx\n", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
+		(unsigned long long)st.st_size, (unsigned long long)st.st_mtim.tv_sec,
+		(unsigned long)st.st_mtim.tv_nsec);
+}
+
+/* The kernel's build id and its modules, by name and size: a type of BTF may be a module's. */
+static void add_kernel(struct str *key)
+{
+	_cleanup_(str_done) struct str notes = {}, modules = {};
+	struct utsname u = {};
+
+	uname(&u);
+	add_text(key, u.release, u.version);
+	read_text("/sys/kernel/notes", &notes);
+	add(key, "notes", notes.data, notes.len);
+	read_text("/proc/modules", &modules);
+	for (const char *line = str_text(&modules), *end; *line; line = end + 1) {
+		const char *name = strchr(line, ' '), *bytes = name ? strchr(name + 1, ' ') : NULL;
+
+		end = strchrnul(line, '\n');
+		if (bytes && bytes < end)
+			str_addn(key, line, (size_t)(bytes - line));
+		str_addc(key, '\n');
+		if (!*end)
+			break;
+	}
+}
+
+static void add_environment(struct str *key)
+{
+	for (char **e = environ; *e; e++)
+		if (!strncmp(*e, "BPFTRACE_", 9) ||
+			(!strncmp(*e, "STRATA_", 7) && strncmp(*e, "STRATA_CACHE_DIR=", 17) != 0))
+			add_text(key, "env", *e);
+}
+
+static void make_key(const struct options *o, const struct compile *c, struct str *key)
+{
+	const struct codegen_options *g = &c->codegen;
+
+	add_self(key);
+	add_kernel(key);
+	add_environment(key);
+	add_text(key, "name", c->source.name);
+	add_text(key, "real", c->source.real);
+	add(key, "text", c->source.text, c->source.len);
+	for (size_t i = 0; i < o->params.len; i++)
+		add_text(key, "param", o->params.data[i]);
+	for (size_t i = 0; i < o->options.len; i++)
+		add_text(key, "option", o->options.data[i]);
+	str_addf(key, "%d %d %d %d %d %d %d %u %d %.9f\n", o->unsafe, g->pid_tree, g->pid_ns, g->no_cookies, g->counts,
+		g->no_loops, g->warn_missing, g->ncpus, o->mode, o->window);
+}
+
+/* 128 bits for the name of the file; the key itself is compared, too. */
+static const char *file_name(struct arena *a, const struct str *key)
+{
+	uint64_t h = 0xcbf29ce484222325ull, g = key->len;
+
+	for (size_t i = 0; i < key->len; i++) {
+		h = (h ^ (uint8_t)key->data[i]) * 0x100000001b3ull;
+		g = (g + (uint8_t)key->data[i]) * 0x9e3779b97f4a7c15ull;
+		g ^= g >> 29;
+	}
+	return arena_printf(a, PREFIX "%016llx%016llx", (unsigned long long)h, (unsigned long long)g);
+}
+
+/* ---- scripts that may be kept -------------------------------------------- */
+
+/* Options that are constants of the code, or that print what the compiler does, come seldom. */
+static bool may_be_kept(const struct options *o, const struct compile *c)
+{
+	for (int i = 0; i < STAGE_MAX; i++)
+		if (c->dump[i])
+			return false;
+	for (size_t i = 0; i < o->options.len; i++)
+		if (!strcmp(o->options.data[i], "help"))
+			return false;
+	return log_level <= 0 && !o->lacks_features && !o->container && !o->cgroup && !o->user_text && !o->has_filter &&
+		!o->include_dirs.len && !o->include_files.len && o->mode == SCRIPT_RUNS && !getenv("STRATA_NO_IMAGES");
+}
+
+/* The types of arguments of programs come from their debug information and their notes, which may change. */
+static bool reads_files(const struct facts *f)
+{
+	for (unsigned i = 0; i < f->npoints; i++)
+		if (f->points[i].provider->file && (f->nfields || f->points[i].args || f->points[i].retval))
+			return true;
+	return false;
+}
+
+static bool is_kept(const struct compile *c, unsigned said)
+{
+	const struct facts *f = c->codegen.facts;
+
+	return c->image && !f->bound && !types_c_is_bound(c->req.types) && !c->source.nfiles && !c->script->nc_parts &&
+		!c->script->nc_programs && diags_none(c->req.diags) && !reads_files(f) && said == log_said;
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+static int read_whole(int dir, const char *name, char **ret, size_t *ret_size)
+{
+	_cleanup_(closep) int fd = regular_open(dir, name, O_NOFOLLOW);
+	_cleanup_(freep) char *data = NULL;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return fd < 0 ? fd : -errno;
+	if (st.st_uid != geteuid() || (st.st_mode & 022) || st.st_nlink != 1 || st.st_size > FILE_MOST)
+		return -EPERM;
+	data = malloc((size_t)st.st_size + 1);
+	if (!data || pread(fd, data, (size_t)st.st_size, 0) != st.st_size)
+		return data ? -EIO : -ENOMEM;
+	futimens(fd, NULL); /* the oldest are removed first */
+	*ret = TAKE(data);
+	*ret_size = (size_t)st.st_size;
+	return 0;
+}
+
+static bool take(struct compile *c, int dir, const char *name, const struct str *key)
+{
+	_cleanup_(freep) char *data = NULL;
+	struct request here;
+	struct imagefile f;
+	size_t size = 0;
+
+	if (read_whole(dir, name, &data, &size) || size < key->len || memcmp(data, key->data, key->len) ||
+		imagefile_read(c->arena, providers, version(), data + key->len, size - key->len, &f))
+		return false;
+	here = c->req;
+	here.settings = f.settings;
+	if (!start_silently(&here, f.image))
+		return false;
+	c->req.settings = f.settings;
+	c->image = f.image;
+	return true;
+}
+
+static bool write_whole(int fd, const struct str *s)
+{
+	for (size_t done = 0; done < s->len; ) {
+		ssize_t n = write(fd, s->data + done, s->len - done);
+
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+/* Removes the file that was used the longest ago if there are too many, and those of dead runs. */
+static void trim(int dir)
+{
+	_cleanup_(closep) int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	time_t now = time(NULL), oldest = now + 1;
+	char name[256] = "";
+	unsigned n = 0;
+
+	for (struct dirent *e; d && (e = readdir(d)); ) {
+		struct stat st;
+
+		if (strncmp(e->d_name, PREFIX, sizeof(PREFIX) - 1) || fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (strchr(e->d_name, '.') && now - st.st_mtime > TEMPORARY_SECONDS)
+			unlinkat(dir, e->d_name, 0);
+		else if (++n && st.st_mtime < oldest && strlen(e->d_name) < sizeof(name)) {
+			oldest = st.st_mtime;
+			strcpy(name, e->d_name);
+		}
+	}
+	if (d)
+		closedir(d);
+	if (d)
+		fd = -1;
+	if (n > FILES_MOST && *name)
+		unlinkat(dir, name, 0);
+}
+
+static void keep(const struct compile *c, int dir, const char *name, const struct str *key)
+{
+	const char *temporary = arena_printf(c->arena, "%s.%d", name, (int)getpid());
+	struct imagefile file = {.image = c->image, .settings = c->req.settings, .tree = c->codegen.pid_tree,
+		.name = c->source.name};
+	_cleanup_(str_done) struct str data = {};
+	_cleanup_(closep) int fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	str_addn(&data, key->data, key->len);
+	imagefile_write(&file, version(), &data);
+	if (data.len > FILE_MOST || !write_whole(fd, &data) || renameat(dir, temporary, dir, name))
+		unlinkat(dir, temporary, 0);
+	trim(dir);
+}
+
+/* ---- both --------------------------------------------------------------- */
+
+/* Compiles with open constants, keeps the image if that is right, and fills them. */
+static bool compile_and_keep(struct compile *c, int dir, const char *name, const struct str *key)
+{
+	struct facts *f = arena_new_obj(c->arena, struct facts);
+	unsigned said = log_said;
+
+	f->arena = c->arena;
+	f->stays = true;
+	c->req.facts = c->codegen.facts = f;
+	if (!compile(c))
+		return false;
+	if (is_kept(c, said))
+		keep(c, dir, name, key);
+	return !c->image || start_fill(&c->req, c->image);
+}
+
+bool cached_compile(struct options *o)
+{
+	struct compile *c = &o->compile;
+	_cleanup_(str_done) struct str key = {};
+	int dir = may_be_kept(o, c) ? target_cache_dir(o->traced.target) : -ENOENT;
+	const char *name;
+
+	if (dir < 0)
+		return script_compile(o);
+	script_prepare(o, c);
+	make_key(o, c, &key);
+	name = file_name(c->arena, &key);
+	return take(c, dir, name, &key) || compile_and_keep(c, dir, name, &key);
+}
