@@ -205,6 +205,14 @@ static void code_format(struct codec *c, struct image_record *r)
 		r->text = has ? text : NULL;
 }
 
+/* hold(), keep() and drop() have a key, and an update has a map. */
+static bool lacks(const struct image_record *r, const struct image *img)
+{
+	bool has_key = !strcmp(r->kind, "hold") || !strcmp(r->kind, "keep") || !strcmp(r->kind, "drop");
+
+	return (has_key && !r->nargs) || (!strcmp(r->kind, "apply") && r->map >= img->nmaps);
+}
+
 static void code_record(struct codec *c, struct image_record *r, const struct image *img)
 {
 	struct image_arg *args;
@@ -226,7 +234,8 @@ static void code_record(struct codec *c, struct image_record *r, const struct im
 	code_gate(c, &r->gate, img);
 	code_int(c, &r->apply);
 	code_int(c, &r->failed);
-	c->bad |= !r->kind || (r->map && r->map >= img->nmaps) || (r->failed && r->failed >= img->nrecords);
+	c->bad |= !r->kind || (r->map && r->map >= img->nmaps) || (r->failed && r->failed >= img->nrecords) ||
+		lacks(r, img);
 }
 
 static void code_patterns(struct codec *c, struct image *img)
@@ -342,7 +351,7 @@ static void code_flags(struct codec *c, struct image *img)
 {
 	bool *const flags[] = {&img->print_maps, &img->ring, &img->streams, &img->paths, &img->tasks, &img->calls_c,
 		&img->problems, &img->kernel_stacks, &img->unwinder, &img->user_stacks, &img->user_symbols,
-		&img->gates};
+		&img->gates, &img->requests};
 	uint32_t *const numbers[] = {&img->scratch_size, &img->record_max, &img->languages, &img->napplies,
 		&img->apply_size, &img->stack_limit, &img->nnamed};
 

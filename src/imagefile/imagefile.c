@@ -31,7 +31,8 @@ static void code_settings(struct codec *c, struct settings *s)
 {
 	uint64_t *const all[] = {&s->given, &s->all_processes, &s->cache_user_symbols, &s->cpp_demangle, &s->find_lost,
 		&s->inlines, &s->js_source_maps, &s->lazy_symbolication, &s->log_size, &s->max_bpf_progs,
-		&s->max_cache_mb, &s->max_cat_bytes, &s->max_map_keys, &s->max_memory_mb, &s->max_probes,
+		&s->max_cache_mb, &s->max_cat_bytes, &s->max_hold_mb, &s->max_hold_time, &s->max_map_keys,
+		&s->max_memory_mb, &s->max_probes,
 		&s->max_strlen, &s->missing_probes, &s->on_stack_limit, &s->perf_rb_pages, &s->print_answer,
 		&s->print_empty_stacks, &s->print_idle_stacks, &s->print_maps_on_exit, &s->print_startup_stacks,
 		&s->print_table, &s->show_debug_info, &s->stack_mode, &s->unstable_dw_ustack,
