@@ -176,7 +176,8 @@ static int write_program(struct options *o, int fd, const struct str *images)
 	int r = 0;
 
 	if (!bare && run < 0) {
-		log_error(RUN " is not where strata was installed: %s", why_errno(run));
+		log_error("strata build needs the program " RUN ", which is not next to strata: %s", why_errno(run));
+		log_hint("packages of strata have it, the static binary has not; -o NAME.image writes only the code");
 		return -ECANCELED;
 	}
 	if (!bare)

@@ -13,6 +13,7 @@ from tap import Cases
 BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 WANTED = {
     'bin/strata': b'\x7fELF',
+    'libexec/strata/strata-run': b'\x7fELF',
     'share/man/man8/strata.8': b'.TH STRATA 8',
     'share/man/man7/strata-lang.7': b'.TH STRATA-LANG 7',
     'share/bash-completion/completions/strata': b'complete -F _strata strata',
