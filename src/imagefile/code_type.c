@@ -171,6 +171,8 @@ static void code_stack(struct codec *c, struct type *t)
 	code_int(c, &t->stack.limit);
 	code_bool(c, &t->stack.limited);
 	code_int(c, &t->stack.last);
+	code_text(c, &t->stack.from);
+	code_text(c, &t->stack.to);
 	c->bad |= t->stack.lang >= FRAME_LANGS && t->stack.lang != FRAME_LANG_KERNEL;
 }
 

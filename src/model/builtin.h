@@ -17,6 +17,7 @@ enum builtin_flags {
 	BUILTIN_RECORD = 16,  /* its effect is a record, by which userspace does it */
 	BUILTIN_CHANGES = 32, /* changes a map */
 	BUILTIN_LEAVES = 64,  /* ends the program */
+	BUILTIN_NAMED = 256,  /* .check reads the arguments with names, call.named */
 	BUILTIN_HOLDS = 128,  /* effects after it are held until another program decides */
 	BUILTIN_UNSAFE = 8, /* changes the traced program or the system: needs --unsafe */
 };

@@ -313,6 +313,16 @@ const struct type *type_stack_last(struct arena *a, const struct type *stack, ui
 	return t;
 }
 
+const struct type *type_stack_part(struct arena *a, const struct type *stack, const char *from, const char *to)
+{
+	struct type *t = type_new(a, TYPE_STACK, 8);
+
+	t->stack = stack->stack;
+	t->stack.from = from;
+	t->stack.to = to;
+	return t;
+}
+
 const struct type *type_frame(struct arena *a, const struct type *stack, int32_t index, enum frame_part part)
 {
 	struct type *t = type_new(a, TYPE_FRAME, 8);
@@ -438,6 +448,12 @@ static bool pattern_eq(const struct frame_pattern *a, const struct frame_pattern
 	return a == b || (a && b && text_eq(a->func, b->func) && text_eq(a->module, b->module));
 }
 
+bool type_same_part(const struct type *a, const struct type *b)
+{
+	return a->stack.last == b->stack.last && text_eq(a->stack.from, b->stack.from) &&
+	       text_eq(a->stack.to, b->stack.to);
+}
+
 bool type_eq(const struct type *a, const struct type *b)
 {
 	if (a == b)
@@ -469,7 +485,7 @@ bool type_eq(const struct type *a, const struct type *b)
 	case TYPE_STACK:
 		return a->stack.lang == b->stack.lang && a->stack.mode == b->stack.mode &&
 		       a->stack.limit == b->stack.limit &&
-		       a->stack.limited == b->stack.limited && a->stack.last == b->stack.last;
+		       a->stack.limited == b->stack.limited && type_same_part(a, b);
 	case TYPE_FRAME:
 		return a->frame.index == b->frame.index && a->frame.part == b->frame.part &&
 		       type_eq(a->frame.stack, b->frame.stack) && pattern_eq(a->frame.pattern, b->frame.pattern);

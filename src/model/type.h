@@ -189,6 +189,9 @@ struct type {
 			uint32_t limit; /* the most frames */
 			bool limited;   /* the script gave the limit: a stack that is cut there needs no mark */
 			uint32_t last;  /* only this many outermost frames are shown; 0: all */
+			/* The frames that are shown: from the innermost one with such a name on, and up to the
+			 * innermost one (of these) with such a name; NULL: all. */
+			const char *from, *to;
 		} stack;
 		struct { /* FRAME */
 			const struct type *stack; /* STACK */
@@ -270,6 +273,10 @@ const struct type *type_stack(struct arena *a, enum frame_lang lang, enum stack_
 	uint32_t limit, bool limited);
 /* Returns the type of the last frames of a stack: ustack(-3). */
 const struct type *type_stack_last(struct arena *a, const struct type *stack, uint32_t last);
+/* Returns whether two STACKs show the same part of their frames. */
+bool type_same_part(const struct type *a, const struct type *b);
+/* The same, of a part of its frames. from and to may be NULL. */
+const struct type *type_stack_part(struct arena *a, const struct type *stack, const char *from, const char *to);
 /* Returns the type of a stack's frame, or of a part of it. */
 const struct type *type_frame(struct arena *a, const struct type *stack, int32_t index, enum frame_part part);
 /* Returns the type of has_frame(). */

@@ -107,6 +107,7 @@ struct expr {
 		struct { /* STRING: bytes without escapes, may contain NUL */
 			const char *text;
 			uint32_t len;
+			const char *label; /* `label: "text"`, an argument with a name; else NULL */
 		} string;
 		bool boolean;     /* BOOL */
 		struct { /* PARAM: $1.., `$#` is number 0. resolve replaces it by INT or STRING */
@@ -132,6 +133,7 @@ struct expr {
 			struct expr *args;
 			unsigned nargs;
 			bool parens;
+			struct expr *named; /* arguments with names: STRINGs, which are not among args */
 			const struct builtin *builtin; /* set by resolve */
 			const char *unknown; /* set by resolve: the error, if the call may be left out */
 			void *data; /* set by the builtin's check, for its gen */

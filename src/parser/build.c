@@ -138,12 +138,41 @@ struct expr *ast_ternary(struct parse *p, struct span at, struct expr *test,
 	return n;
 }
 
+struct expr *ast_named(struct span at, const char *name, struct expr *text)
+{
+	text->string.label = name;
+	text->span = at;
+	return text;
+}
+
+/* Moves arguments with names out of the list. */
+static struct expr *take_named(struct expr_list *args)
+{
+	struct expr *named = NULL, **end = &named, **at = &args->first;
+
+	while (*at) {
+		struct expr *n = *at;
+
+		if (n->kind != EXPR_STRING || !n->string.label) {
+			at = &n->next;
+			continue;
+		}
+		*at = n->next;
+		n->next = NULL;
+		*end = n;
+		end = &n->next;
+		args->n--;
+	}
+	return named;
+}
+
 struct expr *ast_call(
 	struct parse *p, struct span at, const char *name, struct expr_list args, bool parens)
 {
 	struct expr *n = ast_expr(p, at, EXPR_CALL);
 
 	n->call.name = name;
+	n->call.named = take_named(&args);
 	n->call.args = args.first;
 	n->call.nargs = args.n;
 	n->call.parens = parens;

@@ -323,6 +323,12 @@ static bool right_place(struct check *c, struct expr *n, bool into_map)
 			b->name);
 		return false;
 	}
+	if (n->call.named && !(b->flags & BUILTIN_NAMED)) {
+		check_fail(c, n->call.named->span, DIAG_ARG_COUNT, "%s has no argument %s:", b->name,
+			n->call.named->string.label);
+		hint_usage(c, b);
+		return false;
+	}
 	if ((b->flags & BUILTIN_UNSAFE) && !c->req->cmd.unsafe) {
 		check_fail(c, n->span, DIAG_UNSAFE, "%s() can change the system or what is traced", b->name);
 		check_hint(c, "the option --unsafe allows it");

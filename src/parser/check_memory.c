@@ -291,8 +291,8 @@ static const struct type *stack_frame(struct check *c, struct expr *n, const str
 	if (i < -UNWIND_LIMIT_MAX || i >= UNWIND_LIMIT_MAX)
 		return check_fail(c, n->index.index->span, DIAG_RANGE, "the index of a stack is %d to %d, not %lld",
 			-UNWIND_LIMIT_MAX, UNWIND_LIMIT_MAX - 1, (long long)i);
-	if (stack->kind == EXPR_CALL && !t->stack.limited && !t->stack.last && i >= 0 &&
-		i + HIDDEN_FRAMES < t->stack.limit)
+	if (stack->kind == EXPR_CALL && !t->stack.limited && !t->stack.last && !t->stack.from && !t->stack.to &&
+		i >= 0 && i + HIDDEN_FRAMES < t->stack.limit)
 		stack->type = t = type_stack(c->arena, t->stack.lang, t->stack.mode,
 			i ? (uint32_t)i + 1 + HIDDEN_FRAMES : 1, true);
 	return type_frame(c->arena, t, (int32_t)i, FRAME_PART_ALL);

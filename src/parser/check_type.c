@@ -129,7 +129,7 @@ static const struct type *join_pointer(
 
 static const struct type *join_stack(const struct type *x, const struct type *y)
 {
-	if (x->stack.lang != y->stack.lang || x->stack.mode != y->stack.mode || x->stack.last != y->stack.last)
+	if (x->stack.lang != y->stack.lang || x->stack.mode != y->stack.mode || !type_same_part(x, y))
 		return NULL;
 	return x->stack.limit >= y->stack.limit ? x : y;
 }

@@ -311,6 +311,11 @@ static struct macro *macro_called(struct expand *x, const struct expr *n)
 {
 	struct macro *m = n->kind == EXPR_CALL && !x->stopped ? macro_find(x, n) : NULL;
 
+	if (m && n->call.named) {
+		x->ok = diag(x->diags, n->call.named->span, DIAG_MACRO, "the macro %s has no argument %s:", m->name,
+			n->call.named->string.label);
+		return NULL;
+	}
 	if (m)
 		return call_fits(x, m, n) ? m : NULL;
 	m = n->kind == EXPR_CALL && !x->stopped ? macro_of_name(x, n->call.name) : NULL;

@@ -297,6 +297,7 @@ given	: arg				{ $$ = expr_add((struct expr_list){}, $1); }
 	;
 arg	: expr
 	| known				{ $$ = ast_type(p, @$, $1); }
+	| NAME ':' STRING		{ $$ = ast_named(@$, $1, $3); }
 	;
 member	: NAME
 	| TYPE

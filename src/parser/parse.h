@@ -74,6 +74,8 @@ struct expr *ast_ternary(struct parse *p, struct span at, struct expr *test,
 	struct expr *then, struct expr *els);
 struct expr *ast_call(
 	struct parse *p, struct span at, const char *name, struct expr_list args, bool parens);
+/* NAME: "TEXT" in the arguments of a call. */
+struct expr *ast_named(struct span at, const char *name, struct expr *text);
 struct expr *ast_index(
 	struct parse *p, struct span at, struct expr *object, struct expr_list keys);
 struct expr *ast_field(

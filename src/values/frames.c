@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "entries.h"
 #include "hidden.h"
+#include "match.h"
 #include "model/type.h"
 #include "show.h"
 #include "target/target.h"
@@ -71,6 +72,35 @@ static void keep_last(struct frame_list *l, uint32_t last)
 		memmove(l->data, l->data + before, l->len * sizeof(*l->data));
 }
 
+/* Returns the innermost frame from a position on whose function has the name; l->len: none. */
+static size_t find_frame(const struct frame_list *l, size_t from, const char *name)
+{
+	const struct frame_pattern p = {.func = name};
+
+	while (from < l->len && !frame_matches(&l->data[from].name, &p))
+		from++;
+	return from;
+}
+
+/* Keeps the frames from one name to another. If there is none, all frames remain. */
+static void keep_part(struct frame_list *l, const char *from, const char *to)
+{
+	size_t first = from ? find_frame(l, 0, from) : 0, last = to && first < l->len ? find_frame(l, first, to) : 0;
+
+	if (!l->len)
+		return;
+	if (first == l->len || last == l->len) {
+		l->end = l->end == UNWIND_COMPLETE ? UNWIND_UNMATCHED : l->end;
+		return;
+	}
+	if (to) {
+		l->len = last + 1;
+		l->end = UNWIND_COMPLETE; /* the rest is not wanted */
+	}
+	l->len -= first;
+	memmove(l->data, l->data + first, l->len * sizeof(*l->data));
+}
+
 void frames_get(const struct show *s, const struct type *t, uint64_t id, struct frame_list *ret)
 {
 	const uint64_t *frames = NULL;
@@ -87,6 +117,7 @@ void frames_get(const struct show *s, const struct type *t, uint64_t id, struct 
 		unwinders_name_stack(s->unwinders, frames, (size_t)n);
 	for (ssize_t i = 0; i < n; i++)
 		add_frame(s, t->stack.mode, frames[i], !i, ret);
+	keep_part(ret, t->stack.from, t->stack.to);
 	keep_last(ret, t->stack.last);
 	if (ret->end == UNWIND_LIMIT && t->stack.limited)
 		ret->end = UNWIND_COMPLETE;

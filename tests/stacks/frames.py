@@ -100,6 +100,29 @@ def test_last(cases, program):
     cases.check('@len: 2\n' in seen, 'len(ustack(-2))', seen)
 
 
+def stacks(text, name):
+    """Returns {the lines of a stack's functions: count} of a map."""
+    return {tuple(line.strip().partition('+')[0] for line in key.strip().split('\n')): int(n)
+            for key, n in re.findall(rf'^@{name}\[\n(.*?)\n\]: (\d+)$', text, re.M | re.S)}
+
+
+def test_part(cases, program):
+    seen = strata('-c', program, '-e', """uprobe:%s:leaf_of_frames {
+        @to[ustack(to: "outer")] = count(); @from[ustack(from: "outer", to: "ma*")] = count();
+        @none[ustack(func, to: "nobody")] = count(); @frame = ustack(from: "*caller")[0].func;
+        $s = ustack(from: "main"); @kept[$s] = count(); }""" % program)
+    own = dict(zip(CALLERS, json.loads(re.search(r'^\[[\d,]+\]$', seen, re.M).group())))
+    cases.check(stacks(seen, 'to') == {('leaf_of_frames', name, 'outer'): n for name, n in own.items()},
+                'to: the frames up to a function', f'{own}\n{seen}')
+    cases.check(stacks(seen, 'from') == {('outer', 'main'): CALLS}, 'from: and to:, as one key', seen)
+    marked = stacks(seen, 'none')
+    cases.check(len(marked) == 4 and all('main' in key and key[-1] == '[no frame matches from: or to:]' for key in marked),
+                'without such a frame the stack is whole, and has a mark', seen)
+    cases.check(re.search(r'^@frame: \w+_caller$', seen, re.M), 'a frame of a part', seen)
+    cases.check(sum(stacks(seen, 'kept').values()) == CALLS and all(key[0] == 'main' for key in stacks(seen, 'kept')),
+                'a part in a variable', seen)
+
+
 def test_python(cases, directory):
     script = directory / 'frames_program.py'
     script.write_text(PYTHON)
@@ -117,6 +140,12 @@ def test_errors(cases):
             'ustack[0].func.x': 'has no fields', 'ustack[16384]': '-16384 to 16383', 'ustack(0)': 'outermost'}.items():
         seen = strata('-e', f'begin {{ if ({script}) {{ }} }}')
         cases.check(message in seen, f'{script}: {message}', seen)
+    for script, message in {
+            'print(ustack(too: "x"))': 'ustack has no argument too:', 'print(pid(to: "x"))': 'pid has no argument to:',
+            'print(len(ustack(to: "x")))': 'leave out from: and to:',
+            'if (has_frame(ustack(to: "x"), "y")) { }': 'leave out the negative limit, from: and to:'}.items():
+        seen = strata('-e', f'begin {{ {script}; }}')
+        cases.check(message in seen, f'{script}: {message}', seen)
 
 
 def main():
@@ -129,6 +158,7 @@ def main():
         test_account(cases, program)
         test_lines(cases, program)
         test_last(cases, program)
+        test_part(cases, program)
         test_python(cases, directory)
     test_errors(cases)
     return cases.done()

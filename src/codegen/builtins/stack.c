@@ -66,6 +66,25 @@ static bool read_limit(struct check *c, const struct expr *n, int64_t max, uint3
 	return true;
 }
 
+/* Reads from: "FUNC" and to: "FUNC". */
+static const struct type *part_of_stack(struct check *c, struct expr *call, const struct type *t)
+{
+	const char *from = NULL, *to = NULL;
+
+	for (struct expr *n = call->call.named; n; n = n->next) {
+		bool is_from = !strcmp(n->string.label, "from");
+
+		if (!is_from && strcmp(n->string.label, "to") != 0) {
+			check_fail(c, n->span, DIAG_STACK, "%s has no argument %s:", call->call.name, n->string.label);
+			check_hint(c, "%s(func, from: \"FUNC\", to: \"FUNC\") shows a part of the frames",
+				call->call.name);
+			return type_bad;
+		}
+		*(is_from ? &from : &to) = n->string.text;
+	}
+	return from || to ? type_stack_part(check_arena(c), t, from, to) : t;
+}
+
 static const struct type *check_stack(struct check *c, struct expr *call,
 	enum frame_lang lang, uint32_t limit, uint32_t max)
 {
@@ -88,7 +107,7 @@ static const struct type *check_stack(struct check *c, struct expr *call,
 	if (mode == STACK_BUILD_ID && lang == FRAME_LANG_KERNEL) /* the mode comes from the setting */
 		mode = STACK_RAW;
 	t = type_stack(check_arena(c), lang, mode, limit, limited && !last);
-	return last ? type_stack_last(check_arena(c), t, last) : t;
+	return part_of_stack(c, call, last ? type_stack_last(check_arena(c), t, last) : t);
 }
 
 static const struct type *check_kstack(struct check *c, struct expr *call)
@@ -304,6 +323,9 @@ static const struct type *check_len(struct check *c, struct expr *call)
 	struct expr *what = call_arg(call, 0);
 	const struct type *t = what->type;
 
+	if (t->kind == TYPE_STACK && (t->stack.from || t->stack.to))
+		return check_fail(c, what->span, DIAG_STACK,
+			"len() counts all frames of a stack: leave out from: and to:");
 	if (what->kind == EXPR_MAP && !what->map.keys && what->map.map->key)
 		return type_int64;
 	if (t->kind == TYPE_STACK && !is_stack_call(what))
@@ -371,9 +393,9 @@ static const struct type *check_has_frame(struct check *c, struct expr *call)
 	if (what->type->kind != TYPE_STACK)
 		return check_fail(c, what->span, DIAG_ARG_TYPE, "has_frame() looks at frames of a stack, not at %s",
 			type_name(check_arena(c), what->type));
-	if (what->type->stack.last)
+	if (what->type->stack.last || what->type->stack.from || what->type->stack.to)
 		return check_fail(c, what->span, DIAG_STACK, "has_frame() looks at a stack from its innermost "
-			"frame on: leave out the negative limit");
+			"frame on: leave out the negative limit, from: and to:");
 	if (!func->string.len && (!module || !module->string.len)) { /* an option that was not given */
 		call->kind = EXPR_BOOL;
 		call->boolean = true;
@@ -396,7 +418,7 @@ const struct builtin builtins_stack[] = {
 		.name = "dw_ustack",
 		.sig = "[any] [literal] -> special",
 		.help = "like ustack, which does not need frame pointers either",
-		.flags = BUILTIN_VAR,
+		.flags = BUILTIN_VAR | BUILTIN_NAMED,
 		.check = check_dw_ustack,
 		.gen = gen_ustack,
 	},
@@ -418,7 +440,7 @@ const struct builtin builtins_stack[] = {
 		.name = "kstack",
 		.sig = "[any] [literal] -> special",
 		.help = "the kernel's stack: kstack([MODE,] [LIMIT])",
-		.flags = BUILTIN_VAR,
+		.flags = BUILTIN_VAR | BUILTIN_NAMED,
 		.check = check_kstack,
 		.gen = gen_kstack,
 	},
@@ -433,7 +455,7 @@ const struct builtin builtins_stack[] = {
 		.name = "ustack",
 		.sig = "[any] [literal] -> special",
 		.help = "the user stack, all languages: ustack([MODE,] [LIMIT])",
-		.flags = BUILTIN_VAR,
+		.flags = BUILTIN_VAR | BUILTIN_NAMED,
 		.check = check_ustack,
 		.gen = gen_ustack,
 	},
@@ -442,7 +464,7 @@ const struct builtin builtins_stack[] = {
 		.name = #builtin,                                                        \
 		.sig = "[any] [literal] -> special",                                     \
 		.help = "the " lang " frames of the stack: " #builtin "([MODE,] [LIMIT])", \
-		.flags = BUILTIN_VAR,                                                    \
+		.flags = BUILTIN_VAR | BUILTIN_NAMED,                                    \
 		.check = check_ustack,                                                   \
 		.gen = gen_ustack,                                                     \
 	},
