@@ -77,7 +77,7 @@ static void read_pointers(struct elf *e, uint64_t array, size_t n, uint64_t *ret
 		return;
 	for (uint64_t i = 0; i + sizeof(r) <= s.size; i += sizeof(r)) {
 		memcpy(&r, s.data + i, sizeof(r));
-		if (r.r_offset - array < n * 8 && !(r.r_offset - array & 7) && r.r_addend)
+		if (r.r_offset - array < n * 8 && !((r.r_offset - array) & 7) && r.r_addend)
 			ret[(r.r_offset - array) / 8] = (uint64_t)r.r_addend;
 	}
 }

@@ -44,7 +44,7 @@ static bool is_vtable(const struct lang_process *p, uint64_t addr)
 	if (addr & 7 || !read_at(p, addr, functions, sizeof(functions)))
 		return false;
 	for (size_t i = 0; i < 3; i++)
-		if (functions[i] == addr || addr - functions[i] + FILE_MAX > 2 * FILE_MAX ||
+		if (functions[i] == addr || addr - functions[i] + FILE_MAX > 2 * (uint64_t)FILE_MAX ||
 			!read_at(p, functions[i], &byte, 1))
 			return false;
 	return true;
