@@ -579,6 +579,13 @@ static void name_optimized(struct v8_codes *c, const struct v8_heap *h, const st
 	}
 }
 
+/* Returns whether the code may contain inlined functions: code of the first compiler, which keeps the interpreter's
+ * words, is sent by its place in the bytecode. */
+static bool is_optimized(const struct v8_record *r)
+{
+	return r->compiled && r->pc && !r->wasm;
+}
+
 static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const struct v8_record *r,
 	struct frame_name *ret)
 {
@@ -587,6 +594,7 @@ static void name_compiled(struct v8_codes *c, const struct v8_heap *h, const str
 
 	if (!r->compiled || !find_code(c, h, r->head.pid, r->pc, &s)) {
 		name_position(c, h, r, r->shared, -1, ret);
+		ret->lacks_inlined = is_optimized(r);
 	} else if ((int32_t)s.kind == h->at->kind_baseline) {
 		position = baseline_position(h, r, &s);
 		name_position(c, h, r, r->shared, position < 0 ? -1 : script_offset(position), ret);
@@ -692,6 +700,7 @@ void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct
 	if (!known && !r->wasm && (!h || !is_same(h, r))) {
 		*name = (struct frame_name){};
 		name_by_record(c, r, name);
+		name->lacks_inlined = is_optimized(r);
 	}
 	idmap_set(&c->frames.names, r->frame, (uintptr_t)name);
 }
