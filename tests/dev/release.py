@@ -3,6 +3,7 @@
 """release.py - the version, the changelog and the manual agree. In a small copy, ./dev release tags a tree in which they
 agree, and refuses others."""
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,8 @@ def copy(top):
         (top / name).mkdir()
     for name in ['packaging/release', 'meson.build', 'CHANGELOG.md', *(f'man/{p.name}' for p in (TOP / 'man').iterdir())]:
         shutil.copy(TOP / name, top / name)
+    changes = top / 'CHANGELOG.md'
+    changes.write_text(re.sub(r'^## Unreleased\n.*?(?=^## )', '', changes.read_text(), flags=re.M | re.S))
     git(top, 'init', '-q')
     commit(top)
 
@@ -72,6 +75,14 @@ def main():
                     notes.count('## ') == notes.count('### ') + 1, 'the tag has the section of the changelog', text, notes)
         status, text = release(top)
         cases.check(status == 1 and 'exists' in text, 'a version is tagged once', text)
+        spoil_with = f'## Unreleased\n\n- A change.\n\n## {version} - '
+        status, text = spoil(top, 'CHANGELOG.md', f'## {version} - ', spoil_with)
+        cases.check(status == 0, 'changes after the newest version agree', text)
+        path = top / 'CHANGELOG.md'
+        path.write_text(path.read_text().replace(f'## {version} - ', spoil_with, 1))
+        commit(top)
+        status, text = release(top)
+        cases.check(status == 1 and 'Unreleased' in text, '..but are not tagged', text)
     sys.exit(cases.done())
 
 
