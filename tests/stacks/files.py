@@ -106,6 +106,11 @@ def of_32_bits(cases, dir):
     if platform.machine() != 'x86_64':
         return
     cases.check(not built.returncode, 'a 32-bit program is built')
+    try:
+        subprocess.run([f'{dir}/prog32'], check=False)
+    except OSError as why:
+        cases.skip('uprobe and uretprobe of a 32-bit program', f'this kernel does not run 32-bit programs: {why.strerror}')
+        return
     prints(cases, 'uprobe and uretprobe of a 32-bit program', dir,
            'uprobe:./prog32:twice { printf("%s %d %d\\n", func, arg0, arg1); } uretprobe:./prog32:twice { print(retval); }',
            ['twice 0 10', '10', 'twice 1 10', '12', 'twice 2 10', '14'], './prog32')
