@@ -36,7 +36,7 @@ def program():
         call = f'work{i + 1}<int>::spin(n);' if i + 1 < FUNCTIONS else ''
         out.append(f'template <class T> struct work{i} {{\n\tstatic {how} void spin(unsigned n)\n\t{{\n'
                    f'\t\tfor (unsigned i = 0; i < n * {SHARES[i]}; i++)\n\t\t\tsink = sink + i;\n\t\t{call}\n\t}}\n}};\n')
-    out.append('int main() { for (unsigned i = 0; i < 30000; i++) work0<int>::spin(300); }\n')
+    out.append('int main() { for (unsigned i = 0; i < 80000; i++) work0<int>::spin(300); }\n')
     return ''.join(out)
 
 
@@ -63,17 +63,18 @@ def run_perf(perf, *words):
                           env={**os.environ, 'PYTHONHOME': str(TREE / 'usr')}).stdout
 
 
-def by_perf(perf, binary, data):
-    run_perf(perf, 'record', '-q', '-F', str(HZ), '-e', 'cpu-clock:u', '--call-graph', 'fp', '-o', data, binary)
+def by_perf(perf, data):
     script = run_perf(perf, 'script', '--inline', '-F', 'ip,sym', '-i', data)
     return collections.Counter(filter(None, (name_of(sample.strip().split('\n')[0])
                                              for sample in script.split('\n\n') if sample.strip())))
 
 
-def by_strata(binary):
+def by_strata(perf, binary, data):
+    """Both sample the same run: perf records it, and strata samples perf's child."""
     script = f'profile:hz:{HZ} {{ @[ustack(1)] = count(); }}'
-    done = subprocess.run([STRATA, '-q', '-f', 'folded', '-e', script, '-c', binary], check=True, capture_output=True,
-                          text=True, timeout=100)
+    record = [*perf, 'record', '-q', '-F', str(HZ), '-e', 'cpu-clock:u', '--call-graph', 'fp', '-o', data, binary]
+    done = subprocess.run([STRATA, '-q', '-f', 'folded', '-e', script, '-c', ' '.join(map(str, record))], check=True,
+                          capture_output=True, text=True, timeout=200, env={**os.environ, 'PYTHONHOME': str(TREE / 'usr')})
     seen = collections.Counter()
     for line in done.stdout.splitlines():
         stack, _, count = line.rpartition(' ')
@@ -81,6 +82,12 @@ def by_strata(binary):
         if name:
             seen[name] += int(count)
     return seen
+
+
+def differs(a, all_a, b, all_b):
+    """Returns whether two shares differ by more than chance: four standard errors, and 1 % for the edges of functions."""
+    share = (a + b) / (all_a + all_b)
+    return abs(a / all_a - b / all_b) > 0.01 + 4 * (share * (1 - share) * (1 / all_a + 1 / all_b)) ** 0.5
 
 
 def main():
@@ -96,14 +103,16 @@ def main():
         source, binary = pathlib.Path(directory) / 'p.cc', pathlib.Path(directory) / 'inline_perf'
         source.write_text(program())
         subprocess.run(['g++', '-O2', '-g', '-fno-omit-frame-pointer', source, '-o', binary], check=True)
-        theirs, ours = by_perf(perf, binary, pathlib.Path(directory) / 'perf.data'), by_strata(binary)
+        data = pathlib.Path(directory) / 'perf.data'
+        ours = by_strata(perf, binary, data)
+        theirs = by_perf(perf, data)
     rows = [f'{name}: perf {100 * n / theirs.total():.1f} %, strata {100 * ours[name] / max(ours.total(), 1):.1f} %'
             for name, n in theirs.most_common(TOP)]
     print('\n'.join(f'# {row}' for row in rows))
     hottest = [{name for name, _ in seen.most_common(TOP)} for seen in (theirs, ours)]
     cases.check(len(hottest[0]) == TOP and hottest[0] == hottest[1], f'the same {TOP} hottest functions', *rows)
-    apart = [name for name in hottest[0] if abs(theirs[name] / theirs.total() - ours[name] / max(ours.total(), 1)) > 0.04]
-    cases.check(not apart, 'with the same shares', *rows)
+    apart = [name for name in hottest[0] if differs(theirs[name], theirs.total(), ours[name], max(ours.total(), 1))]
+    cases.check(not apart, f'with the same shares: {theirs.total()} and {ours.total()} samples', *rows)
     return cases.done()
 
 
