@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import traced
+import waits
 
 SCRIPT = '''config = { max_map_keys = 400000; on_stack_limit = 32 }
 tracepoint:syscalls:sys_enter_getpriority /args.which == %d/ { @[args.who, %s] = count(); }'''
@@ -12,6 +13,7 @@ tracepoint:syscalls:sys_enter_getpriority /args.which == %d/ { @[args.who, %s] =
 def seen(strata, command, values, which):
     """Returns {WHO: the values as texts, or None if it was called more than once}, and strata's messages."""
     program = traced.start(*command)
+    waits.reading(program.pid)  # it has opened its libraries
     tracer = subprocess.Popen([strata, '-f', 'json', '-p', str(program.pid), '-e', SCRIPT % (which, ', '.join(values))],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
