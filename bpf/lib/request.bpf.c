@@ -5,6 +5,7 @@
 #include "request.h"
 
 #include "kernel.bpf.h"
+#include "who.bpf.h"
 
 #define MODULES_MAX 4096
 #define TLS_MAX     (4 << 20) /* size of a thread's variables; the lowest address of a program */
@@ -93,6 +94,9 @@ static __always_inline __u64 variable(const struct request_proc *p, const struct
 	if (v->kind == TLS_DESC)
 		word += 8;
 	if (read_word(word, &pair[0]))
+		return 0;
+	/* The dynamic linker has not filled in the word yet: nothing lies at the thread pointer itself. */
+	if (!pair[0] && v->kind != TLS_PAIR)
 		return 0;
 	/* A descriptor's argument is the offset itself, or the address of a pair. */
 	if (v->kind == TLS_SLOT || (v->kind == TLS_DESC && pair[0] + TLS_MAX < 2 * TLS_MAX))
@@ -190,8 +194,8 @@ static __always_inline __u64 record_of(const struct request_proc *p, __u8 head[R
 
 static __always_inline struct request_proc *process(__u32 *ret_pid)
 {
-	*ret_pid = bpf_get_current_pid_tgid() >> 32;
-	return bpf_map_lookup_elem(&request_procs, ret_pid);
+	*ret_pid = current_ids() >> 32; /* in strata's PID namespace */
+	return *ret_pid ? bpf_map_lookup_elem(&request_procs, ret_pid) : NULL;
 }
 
 static __always_inline struct request_memory *memory_of(int slot)
@@ -232,7 +236,7 @@ static long look_at(__u32 i, void *data)
 /* Returns whether the record has the attribute. */
 static __always_inline int by_record(struct request_memory *m, const struct request_proc *p, struct request_ask *r)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	__u32 pid = current_ids() >> 32;
 	struct request_key key = {.hash = r->hash, .pid = pid};
 	__u8 head[REQUEST_HEAD + 4] = {};
 	struct search s = {.in = m};
@@ -347,7 +351,8 @@ static __always_inline int by_labels(struct request_memory *m, const struct requ
 /* ---- Go ------------------------------------------------------------------------ */
 
 #define G_M          48  /* runtime.g.m: runtime/runtime2.go, Go 1.17 to 1.27 */
-#define MAP_B        9   /* runtime.hmap: runtime/map.go, up to Go 1.23 */
+#define MAP_FLAGS    8   /* runtime.hmap: runtime/map.go, up to Go 1.23; B is the next byte */
+#define MAP_SAME_SIZE 8  /* sameSizeGrow */
 #define MAP_BUCKETS  16
 #define BUCKET_VALUES   136
 #define BUCKET_OVERFLOW 264
@@ -358,10 +363,10 @@ static __always_inline __u64 go_labels(const struct request_go *go)
 	__u64 tp = thread_pointer(), g = 0, m = 0, labels = 0;
 
 #ifdef __TARGET_ARCH_arm64
-	if (!go->tls)
+	if (!go->tls || !tp) /* a program without C has no thread pointer */
 		bpf_probe_read_kernel(&g, 8, (void *)(bpf_task_pt_regs(bpf_get_current_task_btf()) + 28 * 8));
 #endif
-	if (go->tls && (!tp || read_word(tp + (__u64)(__s64)go->tls, &g)))
+	if (go->tls && tp && read_word(tp + (__u64)(__s64)go->tls, &g))
 		return 0;
 	if (!g || read_word(g + G_M, &m) || !m || read_word(m + go->curg, &g) || !g)
 		return 0;
@@ -411,15 +416,21 @@ static __always_inline int by_map(struct request_memory *m, struct request_ask *
 {
 	struct labels_left l = {.m = m, .r = r};
 	__u64 buckets[2] = {};
-	__u8 b = 0;
+	__u8 head[2] = {}, b; /* flags, B */
 
-	if (bpf_probe_read_user(&b, 1, (const void *)(map + MAP_B)) || b > 8 ||
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)(map + MAP_FLAGS)))
+		return 0;
+	b = head[1];
+	if (b > 8 ||
 		bpf_probe_read_user(buckets, sizeof(buckets), (const void *)(map + MAP_BUCKETS)))
 		return 0;
 	l.at = buckets[0];
 	l.left = 1ULL << (b & 15);
 	l.old = buckets[1];
-	l.old_left = buckets[1] && b ? 1ULL << (b - 1 & 15) : 0;
+	if (buckets[1] && head[0] & MAP_SAME_SIZE)
+		l.old_left = 1ULL << (b & 15);
+	else
+		l.old_left = buckets[1] && b ? 1ULL << (b - 1 & 15) : 0;
 	bpf_loop(BUCKETS_MAX, look_at_bucket, &l, 0);
 	return l.found;
 }
@@ -546,8 +557,8 @@ __global int request_resource(struct request_ask *r)
 	if (!r)
 		return 0;
 	key.hash = r->hash;
-	key.pid = bpf_get_current_pid_tgid() >> 32;
-	t = bpf_map_lookup_elem(&request_texts, &key);
+	key.pid = current_ids() >> 32;
+	t = key.pid ? bpf_map_lookup_elem(&request_texts, &key) : NULL;
 	if (t)
 		r->text = *t;
 	else

@@ -205,8 +205,10 @@ static struct held_key *known(const struct held *h, const struct type *t, const 
 void held_keep(struct held *h, const struct type *t, const uint8_t *key,
 	void (*run)(void *arg, const struct record *r, size_t size), void *arg)
 {
-	struct held_key *k = known(h, t, key);
+	struct held_key *k;
 
+	trim(h, clock_ns(CLOCK_MONOTONIC));
+	k = known(h, t, key);
 	if (!k)
 		return;
 	for (const struct held_record *r = k->first; r; r = r->next)

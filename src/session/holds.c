@@ -339,7 +339,8 @@ void holds_begin(struct holds *h, const struct image_record *r, const uint8_t *d
 
 bool holds_put(struct holds *h, const struct image_record *r, const struct record *record, size_t size)
 {
-	if (!RECORD_HELD(record->kind) || !strcmp(r->kind, "keep") || !strcmp(r->kind, "drop"))
+	if (!RECORD_HELD(record->kind) || !strcmp(r->kind, "keep") || !strcmp(r->kind, "drop") ||
+		!strcmp(r->kind, "exit"))
 		return false;
 	if (h)
 		held_put(h->held, RECORD_SLOT(record->kind), record, size);
@@ -368,8 +369,13 @@ static void stacks_of_record(void *arg, const struct record *record, size_t size
 	const struct stacks_of *s = arg;
 	const struct image *img = s->h->img;
 	const struct image_record *r = &img->records[record->id % IMAGE_RECORDS_MAX];
+	_cleanup_(freep) uint8_t *whole = r->ntexts ? calloc(1, r->size) : NULL;
 	const uint8_t *data = (const uint8_t *)record;
 
+	if (whole && image_record_unpack(r, data, size, whole)) {
+		data = whole;
+		size = r->size;
+	}
 	for (unsigned i = 0; i < r->nargs; i++)
 		if (r->args[i].offset + r->args[i].type->size <= size)
 			type_each_stack(r->args[i].type, data + r->args[i].offset, s->f, s->arg);

@@ -115,9 +115,11 @@ static int follow_processes(struct session *s)
 /* Then reads the other processes while the kernel verifies: the first sample may be of one that sleeps now. */
 static void read_all(struct session *s, const struct image_object *o)
 {
+	bool wants_all = o->img->requests; /* events of a process that was not read have no request */
+
 	s->nunread = proc_list(s->target, &s->unread);
 	read_running(s);
-	while (s->nunread && !atomic_load(&o->is_over))
+	while (s->nunread && (wants_all || !atomic_load(&o->is_over)))
 		session_read_one_process(s);
 }
 

@@ -22,6 +22,7 @@
 #include "target/priv.h"
 
 #define MAPS_MAX (64u << 20)
+#define ENVIRON_MAX (256u << 10)
 
 static const char *proc_path(char buf[96], int pid, const char *file)
 {
@@ -386,6 +387,16 @@ char *proc_read(struct target *t, int pid, const char *name, size_t *ret_size)
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
 	return target_read(t, path, 4096, ret_size);
+}
+
+char *proc_environment(struct target *t, int pid, size_t *ret_size)
+{
+	char path[96];
+	char *text = target_read(t, proc_path(path, pid, "environ"), ENVIRON_MAX, ret_size);
+
+	while (text && *ret_size && text[*ret_size - 1]) /* a variable that was cut */
+		--*ret_size;
+	return text;
 }
 
 char *proc_comm(struct target *t, int pid)

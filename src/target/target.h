@@ -160,6 +160,8 @@ char *proc_exe(struct target *t, int pid);
 /* Reads the beginning of /proc/PID/NAME and adds a NUL. The caller frees it. Returns NULL if it cannot be
  * read. */
 char *proc_read(struct target *t, int pid, const char *name, size_t *ret_size);
+/* Reads /proc/PID/environ, of at most 256 KiB: variables that end with a NUL. free() it. Returns NULL on failure. */
+char *proc_environment(struct target *t, int pid, size_t *ret_size);
 char *proc_comm(struct target *t, int pid);
 bool proc_alive(struct target *t, int pid);
 /* Returns "R", "S", "D".. as in proc(5); 0 if the thread has ended. */

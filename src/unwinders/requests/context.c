@@ -61,7 +61,7 @@ static bool fixed(struct bytes *b, size_t size, uint64_t *ret)
 	return true;
 }
 
-/* Returns 1 for a field, 0 at the end, -EINVAL for bytes that are none. */
+/* Returns 1 for a field, 0 at the end, -EINVAL for malformed bytes. */
 static int next(struct bytes *b, struct field *ret)
 {
 	uint64_t tag;
@@ -226,11 +226,13 @@ static int read_header(context_read_fn *read, void *arg, uint64_t addr, struct h
 	return ret->published ? 0 : -EAGAIN;
 }
 
-uint64_t context_published(context_read_fn *read, void *arg, uint64_t addr)
+int context_time(context_read_fn *read, void *arg, uint64_t addr, uint64_t *ret)
 {
 	struct header h;
+	int r = read_header(read, arg, addr, &h);
 
-	return read_header(read, arg, addr, &h) ? 0 : h.published;
+	*ret = r ? 0 : h.published;
+	return r;
 }
 
 /* The program may publish another context while this one is read: then the time differs. */
@@ -238,6 +240,7 @@ static int read_once(context_read_fn *read, void *arg, uint64_t addr, struct con
 {
 	_cleanup_(freep) uint8_t *bytes = NULL;
 	struct header h;
+	uint64_t again;
 	int r = read_header(read, arg, addr, &h);
 
 	if (r)
@@ -246,7 +249,7 @@ static int read_once(context_read_fn *read, void *arg, uint64_t addr, struct con
 	r = bytes ? read(arg, h.payload, bytes, h.size) : -ENOMEM;
 	if (r)
 		return r;
-	if (context_published(read, arg, addr) != h.published)
+	if (context_time(read, arg, addr, &again) || again != h.published)
 		return -EAGAIN;
 	memset(ret, 0, sizeof(*ret));
 	r = context_parse(bytes, h.size, ret);

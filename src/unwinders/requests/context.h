@@ -36,7 +36,7 @@ typedef int context_read_fn(void *arg, uint64_t addr, void *buf, size_t size);
  * not a context, or another -errno. On success *ret must be freed by context_done(). */
 int context_read(context_read_fn *read, void *arg, uint64_t addr, struct context *ret);
 void context_done(struct context *c);
-/* Returns the time of the context at addr, or 0 if there is none. */
-uint64_t context_published(context_read_fn *read, void *arg, uint64_t addr);
+/* Reads the time of the context at addr. Returns as context_read() does. */
+int context_time(context_read_fn *read, void *arg, uint64_t addr, uint64_t *ret);
 /* Parses the payload. Returns 0, or -EINVAL if it is malformed. */
 int context_parse(const uint8_t *payload, size_t size, struct context *ret);

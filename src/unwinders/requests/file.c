@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* file.c - what an ELF file has by which threads say on which request they work. */
+/* file.c - finds the thread-local variables of requests, and the place of Go's labels, in an ELF file. */
 #include <elf.h>
 #include <string.h>
 

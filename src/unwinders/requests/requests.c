@@ -24,6 +24,10 @@
 
 #define POLL_NS    100000000ULL
 #define NODE_OBJECT_MAX 4096 /* bytes of an object in which the record's address lies */
+#define TEXTS_MAX  64           /* resource attributes of a process */
+#define RENEWAL    10           /* polls after which a context is looked at again */
+#define LOOKS_AT_ONCE 64
+#define SPREAD     8
 #define LOOKS_MAX  8            /* at processes without the threads' variable */
 
 #if defined(__aarch64__)
@@ -39,6 +43,7 @@ struct worker {
 	uint64_t published;       /* its time, when it was read */
 	unsigned looks, due;      /* looks so far; polls until the next one */
 	VEC(uint64_t) keys, texts; /* hashes of its elements in the maps */
+	VEC(uint64_t) old_keys, old_texts; /* those of before, while new ones are set */
 };
 
 struct requests {
@@ -46,6 +51,7 @@ struct requests {
 	struct request_maps maps;
 	int timer; /* -1: not made */
 	struct idmap by_pid; /* struct worker * */
+	size_t next;         /* slot of by_pid at which the next poll begins */
 };
 
 uint64_t request_hash(const char *name, size_t size)
@@ -73,6 +79,8 @@ static void worker_free(struct worker *w)
 {
 	vec_done(&w->keys);
 	vec_done(&w->texts);
+	vec_done(&w->old_keys);
+	vec_done(&w->old_texts);
 	free(w);
 }
 
@@ -133,25 +141,51 @@ static bool says(const struct worker *w)
 	return has;
 }
 
+/* Returns whether its labels have numbers, whose names a context has. */
+static bool needs_context(const struct worker *w)
+{
+	return w->proc.variable[REQUEST_RECORD].kind != TLS_NONE || w->proc.variable[REQUEST_NODE].kind != TLS_NONE;
+}
+
 static void publish(struct requests *rs, const struct worker *w)
 {
 	if (says(w))
 		bpf_map_update_elem(rs->maps.procs, &w->pid, &w->proc, BPF_ANY);
 }
 
-static void withdraw_texts(struct requests *rs, struct worker *w)
+static bool has(const uint64_t *list, size_t n, uint64_t hash)
+{
+	while (n && list[n - 1] != hash)
+		n--;
+	return n;
+}
+
+/* From now on new elements take the place of the present ones. */
+static void begin_texts(struct worker *w)
+{
+	for (size_t i = 0; i < w->keys.len; i++)
+		vec_push(&w->old_keys, w->keys.data[i]);
+	for (size_t i = 0; i < w->texts.len; i++)
+		vec_push(&w->old_texts, w->texts.data[i]);
+	w->keys.len = w->texts.len = 0;
+}
+
+/* Deletes the old elements that have no new value. */
+static void end_texts(struct requests *rs, struct worker *w)
 {
 	struct request_key key = {.pid = w->pid};
 
-	for (size_t i = 0; i < w->keys.len; i++) {
-		key.hash = w->keys.data[i];
-		bpf_map_delete_elem(rs->maps.keys, &key);
+	for (size_t i = 0; i < w->old_keys.len; i++) {
+		key.hash = w->old_keys.data[i];
+		if (!has(w->keys.data, w->keys.len, key.hash))
+			bpf_map_delete_elem(rs->maps.keys, &key);
 	}
-	for (size_t i = 0; i < w->texts.len; i++) {
-		key.hash = w->texts.data[i];
-		bpf_map_delete_elem(rs->maps.texts, &key);
+	for (size_t i = 0; i < w->old_texts.len; i++) {
+		key.hash = w->old_texts.data[i];
+		if (!has(w->texts.data, w->texts.len, key.hash))
+			bpf_map_delete_elem(rs->maps.texts, &key);
 	}
-	w->keys.len = w->texts.len = 0;
+	w->old_keys.len = w->old_texts.len = 0;
 }
 
 /* ---- what a process says of itself -------------------------------------------- */
@@ -161,8 +195,10 @@ static void set_text(struct requests *rs, struct worker *w, struct context_text 
 	struct request_key key = {.hash = request_hash(name.text, name.size), .pid = w->pid};
 	struct request_text text = {};
 
+	if (w->texts.len >= TEXTS_MAX)
+		return;
 	memcpy(text.text, value, size < sizeof(text.text) ? size : sizeof(text.text) - 1);
-	if (!bpf_map_update_elem(rs->maps.texts, &key, &text, BPF_ANY))
+	if (!bpf_map_update_elem(rs->maps.texts, &key, &text, BPF_ANY) && !has(w->texts.data, w->texts.len, key.hash))
 		vec_push(&w->texts, key.hash);
 }
 
@@ -197,7 +233,7 @@ static void read_environment(struct requests *rs, struct worker *w)
 	_cleanup_(freep) char *text = NULL;
 	size_t size = 0;
 
-	text = proc_read(rs->target, (int)w->pid, "environ", &size);
+	text = proc_environment(rs->target, (int)w->pid, &size);
 	for (unsigned i = 0; text && i < ARRAY_SIZE(names); i++)
 		for (const char *p = text; p < text + size; p += strlen(p) + 1) {
 			const char *value = p + strlen(names[i]);
@@ -226,7 +262,7 @@ static void take_context(struct requests *rs, struct worker *w, uint64_t at)
 
 	if (context_read(read_process, w, at, &c))
 		return;
-	withdraw_texts(rs, w);
+	begin_texts(w);
 	read_environment(rs, w);
 	for (size_t i = 0; i < c.nresource; i++)
 		set_text(rs, w, c.resource[i].key, c.resource[i].value, strlen(c.resource[i].value));
@@ -235,9 +271,22 @@ static void take_context(struct requests *rs, struct worker *w, uint64_t at)
 	publish(rs, w);
 	for (size_t i = 0; i < c.nkeys; i++)
 		set_key(rs, w, c.key[i], (uint32_t)i);
+	end_texts(rs, w);
 	w->context_at = at;
 	w->published = c.published;
+	w->due = RENEWAL;
 	context_done(&c);
+}
+
+/* The context was unmapped: another one may come. */
+static void lose_context(struct requests *rs, struct worker *w)
+{
+	begin_texts(w);
+	read_environment(rs, w);
+	end_texts(rs, w);
+	w->context_at = 0;
+	w->looks = 0;
+	w->due = 1;
 }
 
 /* A kernel without names of anonymous memory shows only the memfd's. */
@@ -263,30 +312,46 @@ static void look_for_context(struct requests *rs, struct worker *w)
 			take_context(rs, w, maps[i].start);
 }
 
-static void poll_worker(struct requests *rs, struct worker *w)
+static void poll_context(struct requests *rs, struct worker *w)
 {
-	if (w->context_at) {
-		uint64_t now = context_published(read_process, w, w->context_at);
+	uint64_t now;
+	int r = context_time(read_process, w, w->context_at, &now);
 
-		if (now && now != w->published)
-			take_context(rs, w, w->context_at);
-		return;
+	if (!r && now != w->published)
+		take_context(rs, w, w->context_at);
+	else if (r && r != -EAGAIN)
+		lose_context(rs, w);
+}
+
+/* Returns whether the process was looked at, which takes long. */
+static bool poll_worker(struct requests *rs, struct worker *w)
+{
+	if (w->due && --w->due)
+		return false;
+	if (w->context_at) {
+		poll_context(rs, w);
+		return false;
 	}
-	if (w->looks >= LOOKS_MAX && !says(w))
-		return;
-	if (!w->due || !--w->due)
-		look_for_context(rs, w);
+	if (w->looks >= LOOKS_MAX && !needs_context(w))
+		return false;
+	look_for_context(rs, w);
+	return true;
 }
 
 void requests_poll(struct requests *rs)
 {
+	unsigned most = LOOKS_AT_ONCE;
 	uint64_t passed;
 
 	if (read(rs->timer, &passed, sizeof(passed)) != sizeof(passed))
 		return;
-	for (size_t i = 0; i < rs->by_pid.cap; i++)
-		if (rs->by_pid.slot[i].key)
-			poll_worker(rs, (void *)(uintptr_t)rs->by_pid.slot[i].value);
+	/* The next poll goes on with the rest: the ring of events must be read meanwhile. */
+	for (size_t i = 0; i < rs->by_pid.cap && most; i++, rs->next++) {
+		size_t k = rs->next % rs->by_pid.cap;
+
+		if (rs->by_pid.slot[k].key)
+			most -= poll_worker(rs, (void *)(uintptr_t)rs->by_pid.slot[k].value);
+	}
 }
 
 /* ---- events ------------------------------------------------------------------- */
@@ -298,7 +363,7 @@ void requests_file(struct requests *rs, uint32_t pid, const struct request_file 
 	if (!w)
 		return;
 	for (unsigned i = 0; i < REQUEST_VARIABLES; i++) {
-		if (f->variable[i].kind == TLS_NONE || w->proc.variable[i].kind != TLS_NONE)
+		if (f->variable[i].kind == TLS_NONE) /* the last file wins: a library may be opened again elsewhere */
 			continue;
 		w->proc.variable[i] = f->variable[i];
 		tls_move(&w->proc.variable[i], bias);
@@ -329,6 +394,7 @@ void requests_process(struct requests *rs, uint32_t pid)
 		return;
 	read_environment(rs, w);
 	look_for_context(rs, w);
+	w->due += pid % SPREAD; /* not all in one poll */
 }
 
 /* The context's memory is not inherited (MADV_DONTFORK); the environment is. */
@@ -362,7 +428,8 @@ void requests_exit(struct requests *rs, uint32_t pid)
 
 	if (!w)
 		return;
-	withdraw_texts(rs, w);
+	begin_texts(w);
+	end_texts(rs, w);
 	bpf_map_delete_elem(rs->maps.procs, &pid);
 	idmap_remove(&rs->by_pid, pid);
 	worker_free(w);
