@@ -203,6 +203,19 @@ static void check_left_out(struct places *s, const struct attach_point *points)
 	}
 }
 
+/* A fixed point has programs for the places of the build only. Their programs have taken the first places of the
+ * machine; ap->data is the next one. */
+static void check_unserved(struct places *s, const struct attach_point *points)
+{
+	const struct facts *f = s->img->facts;
+
+	for (unsigned i = 0; i < f->npoints; i++)
+		if (points[i].data && points[i].data != points[i].places)
+			diag_warn(s->req->diags, f->points[i].span, DIAG_NO_PLACE,
+				"%s matches more probes than when this was built: there is no code for them",
+				f->points[i].text);
+}
+
 /* The arrays have room for all places of this machine. */
 static void make_room(struct places *s, const struct attach_point *points)
 {
@@ -236,5 +249,8 @@ bool start_places(const struct request *req, struct image *img)
 			return false;
 	check_left_out(&s, points);
 	make_room(&s, points);
-	return place_programs(&s, points);
+	if (!place_programs(&s, points))
+		return false;
+	check_unserved(&s, points);
+	return true;
 }

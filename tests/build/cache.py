@@ -101,6 +101,41 @@ def programs():
         assert code == 0 and ('@: 1' in out) == want, (name, out, err)
 
 
+def overloads(prog, more):
+    """Compiles a program with foo(int), and with foo(long) after it."""
+    second = '__attribute__((noinline)) int foo(long a) { return a * 3; } ' * more
+    call = ' + foo(2L)' * more
+    subprocess.run(['c++', '-O0', '-xc++', '-', '-o', str(prog)], text=True, check=True,
+                   input=f'__attribute__((noinline)) int foo(int a) {{ return a; }} {second}'
+                         f'int main() {{ return (foo(1){call}) == 0; }}')
+
+
+@case
+def more_places():
+    """A program that is compiled anew, where the probe matches two functions instead of one."""
+    c = Cache()
+    prog = pathlib.Path(c.tree.name, 'prog')
+    for more in (0, 0, 1, 1, 0):
+        overloads(prog, more)
+        out, err, code = c.run(f'uprobe:{prog}:cpp:foo {{ @ = count(); }}', (), ('-c', str(prog)))
+        assert (code, err) == (0, '') and f'@: {more + 1}\n' in out, (more, out, err)
+    assert c.files()
+
+
+@case
+def more_places_built():
+    """A built program warns that it misses a function."""
+    c = Cache()
+    prog, tool = (pathlib.Path(c.tree.name, name) for name in ('prog', 'tool'))
+    overloads(prog, 0)
+    subprocess.run([STRATA, 'build', '-o', str(tool), '-e', f'uprobe:{prog}:cpp:foo {{ @ = count(); }}'], check=True)
+    for more in (0, 1):
+        overloads(prog, more)
+        done = subprocess.run([str(tool), '-c', str(prog)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and '@: 1\n' in done.stdout, done
+        assert ('matches more probes than when this was built' in done.stderr) == bool(more), done.stderr
+
+
 @case
 def not_kept():
     """Scripts with warnings, addresses of the kernel, or files are compiled each time, and say the same."""
