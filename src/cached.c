@@ -74,8 +74,22 @@ static void add_self(struct str *key)
 		(unsigned long)st.st_mtim.tv_nsec);
 }
 
-/* The kernel's build id and its modules, by name and size: a type of BTF may be a module's. */
-static void add_kernel(struct str *key)
+/* A module that was built again may have the same size. Returns false if two builds of it look the same. */
+static bool add_module(struct arena *a, const char *line, struct str *key)
+{
+	static const char *const files[] = {"notes/.note.gnu.build-id", "srcversion"};
+	const char *name_end = strchrnul(line, ' ');
+	_cleanup_(str_done) struct str id = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files) && !id.len; i++)
+		read_text(arena_printf(a, "/sys/module/%.*s/%s", (int)(name_end - line), line, files[i]), &id);
+	str_addn(key, line, (size_t)(name_end - line));
+	add(key, "", id.data, id.len);
+	return id.len > 0;
+}
+
+/* The kernel's build id and those of its modules: a type of BTF may be a module's. */
+static bool add_kernel(struct arena *a, struct str *key)
 {
 	_cleanup_(str_done) struct str notes = {}, modules = {};
 	struct utsname u = {};
@@ -85,16 +99,10 @@ static void add_kernel(struct str *key)
 	read_text("/sys/kernel/notes", &notes);
 	add(key, "notes", notes.data, notes.len);
 	read_text("/proc/modules", &modules);
-	for (const char *line = str_text(&modules), *end; *line; line = end + 1) {
-		const char *name = strchr(line, ' '), *bytes = name ? strchr(name + 1, ' ') : NULL;
-
-		end = strchrnul(line, '\n');
-		if (bytes && bytes < end)
-			str_addn(key, line, (size_t)(bytes - line));
-		str_addc(key, '\n');
-		if (!*end)
-			break;
-	}
+	for (const char *line = str_text(&modules); *line; line = strchrnul(line, '\n'), line += *line == '\n')
+		if (!add_module(a, line, key))
+			return false;
+	return true;
 }
 
 static void add_environment(struct str *key)
@@ -105,12 +113,14 @@ static void add_environment(struct str *key)
 			add_text(key, "env", *e);
 }
 
-static void make_key(const struct options *o, const struct compile *c, struct str *key)
+/* Returns false if the image must not be kept, since its key cannot be known. */
+static bool make_key(const struct options *o, const struct compile *c, struct str *key)
 {
 	const struct codegen_options *g = &c->codegen;
 
 	add_self(key);
-	add_kernel(key);
+	if (!add_kernel(c->arena, key))
+		return false;
 	add_environment(key);
 	add_text(key, "name", c->source.name);
 	add_text(key, "real", c->source.real);
@@ -121,6 +131,7 @@ static void make_key(const struct options *o, const struct compile *c, struct st
 		add_text(key, "option", o->options.data[i]);
 	str_addf(key, "%d %d %d %d %d %d %d %u %d %.9f\n", o->unsafe, g->pid_tree, g->pid_ns, g->no_cookies, g->counts,
 		g->no_loops, g->warn_missing, g->ncpus, o->mode, o->window);
+	return true;
 }
 
 /* 128 bits for the name of the file; the key itself is compared, too. */
@@ -294,7 +305,8 @@ bool cached_compile(struct options *o)
 	if (dir < 0)
 		return script_compile(o);
 	script_prepare(o, c);
-	make_key(o, c, &key);
+	if (!make_key(o, c, &key))
+		return compile(c);
 	name = file_name(c->arena, &key);
 	return take(c, dir, name, &key) || compile_and_keep(c, dir, name, &key);
 }
