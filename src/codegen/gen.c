@@ -291,7 +291,7 @@ static void only_if(struct gen *g, struct ir *condition, struct ir_block *out)
 
 /* A switch from strata to a thread is also an event of that thread: without it, the thread would still be
  * off its CPU. And an interrupt that comes while strata runs is not an event of strata. */
-static bool wants_own_events(const struct gen *g)
+bool gen_wants_own_events(const struct gen *g)
 {
 	for (const struct attach_point *ap = g->probe->points; ap; ap = ap->next)
 		for (const struct place *p = ap->places; p; p = p->next)
@@ -316,7 +316,7 @@ static void filter_process(struct gen *g, struct ir_block *out)
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, pid, only), on, out);
 	ir_at(g->ir, all);
 	own = ir_compare(g->ir, IR_EQ, pid, ir_library_value(g->ir, "own_pid", 4, ".rodata"));
-	ir_branch(g->ir, own, wants_own_events(g) ? on : out, on);
+	ir_branch(g->ir, own, gen_wants_own_events(g) ? on : out, on);
 	ir_at(g->ir, on);
 }
 

@@ -272,6 +272,8 @@ void gen_problem(struct gen *g, enum problem what);
 /* Does the same for a map that is full, or that lacks an element that is read (-k). */
 void gen_map_problem(struct gen *g, enum problem what, const struct map *m);
 struct ir *gen_ring(struct gen *g);
+/* Returns whether all places of the probe have events of other tasks than the current one. */
+bool gen_wants_own_events(const struct gen *g);
 
 /* Functions of gen_facts.c. Stores what current_ids() of the library returns in the slot. */
 void gen_current_ids(struct gen *g, struct ir *slot);

@@ -152,6 +152,7 @@ void gen_point_begin(struct gen *g, const struct attach_point *ap)
 			.text = ap->text, .words = ap->words, .word_spans = ap->word_spans, .nwords = ap->nwords,
 			.span = ap->span, .provider = ap->provider,
 			.args = ap->wants_args, .retval = ap->wants_retval, .is_open = g->is_open || ap->nplaces > 1,
+			.more = ap != g->probe->points, .of_others = gen_wants_own_events(g),
 		};
 }
 

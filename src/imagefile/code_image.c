@@ -314,6 +314,8 @@ static void code_point(struct codec *c, struct fact_point *p)
 	code_bool(c, &p->is_open);
 	code_bool(c, &p->args);
 	code_bool(c, &p->retval);
+	code_bool(c, &p->more);
+	code_bool(c, &p->of_others);
 	c->bad |= !p->text || !p->nwords;
 }
 

@@ -74,6 +74,8 @@ struct fact_point {
 	const struct provider *provider;
 	bool is_open;      /* one program serves whatever it expands to; else the places are those of the build */
 	bool args, retval; /* request.wants_args, .wants_retval */
+	bool more;         /* the point before is of the same probe */
+	bool of_others;    /* all places of the probe are place.of_others: strata's own events count */
 };
 
 struct facts {

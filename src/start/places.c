@@ -187,20 +187,47 @@ static bool place_programs(struct places *s, struct attach_point *points)
 	return true;
 }
 
+static bool has_program(const struct image *img, unsigned point)
+{
+	unsigned i = 0;
+
+	while (i < img->nprogs && img->progs[i].point != point)
+		i++;
+	return i < img->nprogs;
+}
+
 /* A point that matched nothing where the image was made has no program. */
 static void check_left_out(struct places *s, const struct attach_point *points)
 {
 	const struct facts *f = s->img->facts;
 
-	for (unsigned i = 0; i < f->npoints; i++) {
-		bool has = !points[i].places;
-
-		for (unsigned k = 0; !has && k < s->img->nprogs; k++)
-			has = s->img->progs[k].point == i;
-		if (!has)
+	for (unsigned i = 0; i < f->npoints; i++)
+		if (points[i].places && !has_program(s->img, i))
 			diag_warn(s->req->diags, f->points[i].span, DIAG_NO_PLACE,
 				"%s matched nothing when this was built: there is no code for it", f->points[i].text);
+}
+
+/* The code of a probe counts strata's own events only if all its places have events of other tasks, too. */
+static bool check_own_events(struct places *s, const struct attach_point *points)
+{
+	const struct facts *f = s->img->facts;
+
+	for (unsigned from = 0, to; from < f->npoints; from = to) {
+		bool of_others = true, any = false;
+
+		for (to = from; to < f->npoints && (to == from || f->points[to].more); to++)
+			for (const struct place *p = points[to].places; p && has_program(s->img, to); p = p->next) {
+				of_others &= p->of_others || !wanted(s->req, p);
+				any = true;
+			}
+		if (!any || of_others == f->points[from].of_others)
+			continue;
+		diag(s->req->diags, f->points[from].span, DIAG_CONTEXT,
+			"%s matches other kinds of events than when this was built", f->points[from].text);
+		diag_hint(s->req->diags, "build it on a machine like this one");
+		return false;
 	}
+	return true;
 }
 
 /* A fixed point has programs for the places of the build only. Their programs have taken the first places of the
@@ -248,6 +275,8 @@ bool start_places(const struct request *req, struct image *img)
 		if (!expand_point(req, &img->facts->points[i], &points[i]))
 			return false;
 	check_left_out(&s, points);
+	if (!check_own_events(&s, points))
+		return false;
 	make_room(&s, points);
 	if (!place_programs(&s, points))
 		return false;
