@@ -108,7 +108,9 @@ static bool add_image(struct options *o, bool tree, struct str *out)
 	if (ok) {
 		file.image = c.image;
 		file.settings = c.req.settings;
-		imagefile_write(&file, version(), out);
+		ok = imagefile_write(&file, version(), out);
+		if (!ok)
+			log_error("the code of %s cannot be written: strata would not read it again", c.source.name);
 	}
 	types_close(o->types);
 	o->types = types;

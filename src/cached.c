@@ -271,8 +271,8 @@ static void keep(const struct compile *c, int dir, const char *name, const struc
 	if (fd < 0)
 		return;
 	str_addn(&data, key->data, key->len);
-	imagefile_write(&file, version(), &data);
-	if (data.len > FILE_MOST || !write_whole(fd, &data) || renameat(dir, temporary, dir, name))
+	if (!imagefile_write(&file, version(), &data) || data.len > FILE_MOST || !write_whole(fd, &data) ||
+		renameat(dir, temporary, dir, name))
 		unlinkat(dir, temporary, 0);
 	trim(dir);
 }

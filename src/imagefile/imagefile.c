@@ -66,7 +66,7 @@ static void set_head(struct imagefile_head *h, const char *commit)
 	memcpy(h->arch, u.machine, strnlen(u.machine, sizeof(h->arch) - 1));
 }
 
-void imagefile_write(const struct imagefile *f, const char *commit, struct str *out)
+bool imagefile_write(const struct imagefile *f, const char *commit, struct str *out)
 {
 	struct arena *a = arena_new();
 	struct image copy = *f->image;
@@ -80,11 +80,14 @@ void imagefile_write(const struct imagefile *f, const char *commit, struct str *
 	set_head(&head, commit);
 	head.size = body.len;
 	head.checksum = checksum((const uint8_t *)body.data, body.len);
-	str_addn(out, (const char *)&head, sizeof(head));
-	str_addn(out, body.data, body.len);
+	if (!c.bad) {
+		str_addn(out, (const char *)&head, sizeof(head));
+		str_addn(out, body.data, body.len);
+	}
 	vec_done(&c.types);
 	str_done(&body);
 	arena_free(a);
+	return !c.bad;
 }
 
 static bool read_head(const void *data, size_t size, struct imagefile_head *ret)

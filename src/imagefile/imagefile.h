@@ -37,8 +37,9 @@ struct imagefile {
 	const char *name; /* of the script */
 };
 
-/* Appends the bytes of an image with facts. */
-void imagefile_write(const struct imagefile *f, const char *commit, struct str *out);
+/* Appends the bytes of an image with facts. Returns false, and appends nothing, if the image has something for which
+ * the file has no form: a reader would refuse the bytes. */
+bool imagefile_write(const struct imagefile *f, const char *commit, struct str *out);
 /* Reads what imagefile_write() wrote, into the arena. providers has the form of model/provider.h's. Returns 0 on
  * success, -EINVAL if the bytes are not an image or are damaged, -ESTALE if another strata or machine wrote them. */
 int imagefile_read(struct arena *a, const struct provider *const *providers, const char *commit, const void *data,

@@ -43,8 +43,7 @@ static bool comes_back(const uint8_t *data, size_t size, const char *commit)
 
 	if (ok) {
 		image_dump(f.image, stderr);
-		imagefile_write(&f, commit, &again);
-		ok = again.len == size && !memcmp(again.data, data, size);
+		ok = imagefile_write(&f, commit, &again) && again.len == size && !memcmp(again.data, data, size);
 	}
 	arena_free(a);
 	return ok;

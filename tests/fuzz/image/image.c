@@ -56,11 +56,9 @@ static void write_again(struct arena *a, const struct imagefile *f)
 	struct str one = {}, two = {};
 	struct imagefile g;
 
-	imagefile_write(f, "fuzz", &one);
-	if (imagefile_read(a, known, "fuzz", one.data, one.len, &g))
+	if (!imagefile_write(f, "fuzz", &one) || imagefile_read(a, known, "fuzz", one.data, one.len, &g))
 		abort();
-	imagefile_write(&g, "fuzz", &two);
-	if (one.len != two.len || memcmp(one.data, two.data, one.len))
+	if (!imagefile_write(&g, "fuzz", &two) || one.len != two.len || memcmp(one.data, two.data, one.len))
 		abort();
 	str_done(&one);
 	str_done(&two);
