@@ -37,7 +37,7 @@
 #include "types/types.h"
 
 #define PREFIX "image-"
-enum { FILES_MOST = 256, FILE_MOST = 16 << 20 /* bytes */, TEMPORARY_SECONDS = 60 };
+enum { FILES_MOST = 256, FILE_MOST = 16 << 20, BYTES_MOST = 128 << 20 /* of all */, TEMPORARY_SECONDS = 60 };
 
 /* ---- the key ------------------------------------------------------------ */
 
@@ -231,33 +231,52 @@ static bool write_whole(int fd, const struct str *s)
 	return true;
 }
 
-/* Removes the file that was used the longest ago if there are too many, and those of dead runs. */
-static void trim(int dir)
+/* Images, and the one that was used the longest ago. */
+struct kept {
+	unsigned n;
+	uint64_t bytes;
+	time_t oldest;
+	char name[256];
+};
+
+/* Counts the images, and removes temporary files of dead runs. */
+static void look(int dir, struct kept *ret)
 {
 	_cleanup_(closep) int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	time_t now = time(NULL), oldest = now + 1;
-	char name[256] = "";
-	unsigned n = 0;
+	time_t now = time(NULL);
 
+	*ret = (struct kept){};
 	for (struct dirent *e; d && (e = readdir(d)); ) {
 		struct stat st;
 
 		if (strncmp(e->d_name, PREFIX, sizeof(PREFIX) - 1) || fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
-		if (strchr(e->d_name, '.') && now - st.st_mtime > TEMPORARY_SECONDS)
-			unlinkat(dir, e->d_name, 0);
-		else if (++n && st.st_mtime < oldest && strlen(e->d_name) < sizeof(name)) {
-			oldest = st.st_mtime;
-			strcpy(name, e->d_name);
+		if (strchr(e->d_name, '.')) {
+			if (now - st.st_mtime > TEMPORARY_SECONDS)
+				unlinkat(dir, e->d_name, 0);
+			continue;
+		}
+		ret->bytes += (uint64_t)st.st_size;
+		if ((!ret->n++ || st.st_mtime < ret->oldest) && strlen(e->d_name) < sizeof(ret->name)) {
+			ret->oldest = st.st_mtime;
+			strcpy(ret->name, e->d_name);
 		}
 	}
 	if (d)
 		closedir(d);
 	if (d)
 		fd = -1;
-	if (n > FILES_MOST && *name)
-		unlinkat(dir, name, 0);
+}
+
+/* Removes images, the one that was used the longest ago first, until the rest is within the limits. */
+static void trim(int dir)
+{
+	struct kept k;
+
+	do
+		look(dir, &k);
+	while ((k.n > FILES_MOST || k.bytes > BYTES_MOST) && *k.name && !unlinkat(dir, k.name, 0));
 }
 
 static void keep(const struct compile *c, int dir, const char *name, const struct str *key)
@@ -268,8 +287,10 @@ static void keep(const struct compile *c, int dir, const char *name, const struc
 	_cleanup_(str_done) struct str data = {};
 	_cleanup_(closep) int fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd < 0)
+	if (fd < 0) {
+		trim(dir); /* removes the file of a dead run with this process id */
 		return;
+	}
 	str_addn(&data, key->data, key->len);
 	if (!imagefile_write(&file, version(), &data) || data.len > FILE_MOST || !write_whole(fd, &data) ||
 		renameat(dir, temporary, dir, name))

@@ -229,7 +229,7 @@ def at_once():
 
 @case
 def bounded():
-    """The directory keeps at most 256 images."""
+    """The directory keeps at most 256 images, of at most 128 MiB, and no files of dead runs."""
     c = Cache()
     c.run()
     data = c.files()[0].read_bytes()
@@ -237,9 +237,17 @@ def bounded():
         (c.dir / f'image-{n:032x}').write_bytes(data)
     for n in range(60):
         os.utime(c.dir / f'image-{n:032x}', (n, n))
+    dead = c.dir / f'image-{0:032x}.77'
+    dead.write_bytes(b'x')
+    os.utime(dead, (0, 0))
     c.run(params=('9', 'z'))
-    assert len(c.files()) <= 301, len(c.files())
-    assert not (c.dir / f'image-{0:032x}').exists()
+    assert len(c.files()) == 256, len(c.files())
+    assert not dead.exists() and not (c.dir / f'image-{0:032x}').exists()
+    for n in range(90, 110):
+        with (c.dir / f'image-{n:032x}').open('wb') as file:
+            file.truncate(16 << 20)
+    c.run(params=('10', 'z'))
+    assert sum(f.stat().st_size for f in c.files()) <= 128 << 20
 
 
 for function in CASES:
