@@ -66,6 +66,9 @@ void log_error(const char *fmt, ...)
 {
 	va_list ap;
 
+	log_said++;
+	if (log_level <= LOG_NOTHING)
+		return;
 	log_errors++;
 	va_start(ap, fmt);
 	log_line("error: ", fmt, ap);

@@ -4,6 +4,7 @@
 #pragma once
 #include <stdbool.h>
 
+enum { LOG_NOTHING = -2 }; /* a level without errors and hints, for an attempt */
 extern int log_level; /* 0: warnings and errors, 1: with -v, 2: with -vv, -1: with -q */
 extern bool log_warnings; /* false with --no-warnings */
 
@@ -17,6 +18,6 @@ void log_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_memory_short(const char *missing);
 /* The number of reported errors. strata never exits with status 1 without one. */
 extern unsigned log_errors;
-extern unsigned log_said; /* the number of warnings and hints, also of those that -q omits */
+extern unsigned log_said; /* the number of errors, warnings and hints, also of those that -q or LOG_NOTHING omits */
 /* Prints the message only with -v. */
 void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -9,8 +9,6 @@
 #include "priv.h"
 #include "target/target.h"
 
-enum { LOG_NOTHING = -2 }; /* a level without hints */
-
 /* The code was made for a kernel that has these. */
 static bool has_features(const struct request *req)
 {

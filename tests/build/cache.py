@@ -174,6 +174,29 @@ def damage():
     damaged('longer', lambda f: f.write_bytes(f.read_bytes() + b'x'))
 
 
+def checksum(data):
+    """That of src/imagefile/imagefile.c."""
+    h = 14695981039346656037
+    for at in range(0, len(data), 8):
+        h = (h ^ int.from_bytes(data[at:at + 8], 'little')) * 1099511628211 % (1 << 64)
+        h ^= h >> 29
+    return h
+
+
+def no_object(file):
+    data = bytearray(file.read_bytes())
+    head, elf = data.index(b'strata image\n'), data.index(b'\x7fELF')
+    data[elf] ^= 1
+    data[head + 24:head + 32] = checksum(data[head + 112:]).to_bytes(8, 'little')
+    file.write_bytes(data)
+
+
+@case
+def unfit():
+    """An image that is whole and does not fit is not used, and no error is printed."""
+    damaged('code that is no object', no_object)
+
+
 def other_text(file):
     """The image of another script, under this name."""
     c = Cache()
