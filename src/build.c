@@ -37,7 +37,8 @@ static const char *option_of_a_run(const struct options *o)
 		o->user_text ? "--user" : o->mode != SCRIPT_RUNS ? "--test and --bench" :
 		o->has_filter ? "--probe-filter" : o->warn_reads ? "-k" : o->interactive ? "-i" :
 		o->hosts ? "--host" : o->list ? "-l" : o->idle ? "--idle" : o->startup ? "--startup" :
-		o->dry_run ? "--dry-run" : NULL;
+		o->dry_run ? "--dry-run" : o->libraries.hidden.len ? "--hide" : o->libraries.only.len ? "--only" :
+		o->buffer_all ? "-B full" : o->lacks_features ? "--no-feature" : NULL;
 }
 
 static bool may_build(const struct options *o)

@@ -71,9 +71,11 @@ cases.check(code == 1 and 'has no script' in err, 'the end is cut off', code, ou
 refused('begin { printf("%p", kaddr("_text")); exit(); }', '-e:1:', 'addresses of the kernel')
 refused('uprobe:libc:exit { print(uaddr("_libc_intl_domainname")); }', '-e:1:', 'addresses of a file')
 refused('#include <linux/types.h>\nbegin { exit(); }', 'cannot leave the machine', 'headers')
-for options in (('-p', '1'), ('-c', 'true'), ('-k',), ('--user', 'root')):
+for options in (('-p', '1'), ('-c', 'true'), ('-k',), ('--user', 'root'), ('--hide', 'libc'), ('--only', 'libc'),
+                ('-B', 'full'), ('--no-feature', 'uprobe_multi')):
+    tool.unlink(missing_ok=True)
     code, out, err = build('begin { exit(); }', *options)
-    cases.check(code == 1 and f'strata build takes no {options[0]}' in err, f'{options[0]} is not for the build', err)
+    cases.check(code == 1 and f'strata build takes no {options[0]}' in err and not tool.exists(), f'{options[0]} is not for the build', err)
 code, out, err = run(STRATA, 'build', '-e', 'begin { exit(); }')
 cases.check(code == 1 and '-o NAME' in err, 'the name is needed', code, out, err)
 sys.exit(cases.done())
