@@ -73,8 +73,8 @@ static int read_file(struct built *b, const char *path)
 /* Without images of its own, strata-run reads those of the file that its first argument names: then *ret_named is 1. */
 static bool load(struct built *b, int argc, char **argv, int *ret_named)
 {
-	const char *path = "/proc/self/exe";
-	int r = read_file(b, path);
+	const char *path = argv[0];
+	int r = read_file(b, "/proc/self/exe");
 
 	*ret_named = r == -ENOENT && argc > 1 && *argv[1] != '-';
 	if (*ret_named) {
@@ -153,6 +153,21 @@ static bool set_top(struct built *b, const char *text)
 
 enum { OPT_DRY_RUN = 256, OPT_NO_WARNINGS, OPT_VERSION };
 
+#define LETTERS "c:d:f:hn:o:p:qt:v"
+
+/* word: the last one that getopt() has read. */
+static bool wrong_option(int opt, const char *word)
+{
+	if (opt == ':')
+		log_error("%s needs a value", word);
+	else if (optopt && !strchr(LETTERS, optopt)) /* one of several letters, such as -qx */
+		log_error("unknown option: -%c", optopt);
+	else
+		log_error("unknown option: %s", word);
+	log_hint("--help lists the options of this program");
+	return false;
+}
+
 static bool set_option(struct built *b, int opt, char *arg)
 {
 	switch (opt) {
@@ -190,7 +205,7 @@ static bool set_option(struct built *b, int opt, char *arg)
 		puts(version());
 		exit(stdout_check(0));
 	default:
-		return wrong("--help lists the options of this program", NULL);
+		return false;
 	}
 }
 
@@ -204,8 +219,9 @@ static bool options(struct built *b, int argc, char **argv)
 		{"version", 0, NULL, OPT_VERSION}, {},
 	};
 
-	for (int opt; (opt = getopt_long(argc, argv, "c:d:f:hn:o:p:qt:v", longs, NULL)) != -1; )
-		if (!set_option(b, opt, optarg))
+	opterr = 0;
+	for (int opt; (opt = getopt_long(argc, argv, ":" LETTERS, longs, NULL)) != -1; )
+		if (opt == '?' || opt == ':' ? !wrong_option(opt, argv[optind - 1]) : !set_option(b, opt, optarg))
 			return false;
 	if (optind < argc) {
 		wrong("the parameters of the script were given to strata build; there is no place for", argv[optind]);

@@ -2,6 +2,7 @@
 /* program.c - finds the images in a file. */
 #include "program.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,23 @@ static int read_at(int fd, void *to, size_t size, off_t at)
 		done += (size_t)n;
 	}
 	return 0;
+}
+
+/* Returns -EINVAL if an image follows the ELF file, whose tail is missing or not at the end, else -ENOENT. The headers
+ * of sections are the last part of an ELF file. */
+static int without_tail(int fd, off_t size)
+{
+	char magic[sizeof(IMAGEFILE_MAGIC)];
+	Elf64_Ehdr e;
+	uint64_t end;
+
+	if (read_at(fd, &e, sizeof(e), 0) || memcmp(e.e_ident, ELFMAG, SELFMAG) || e.e_ident[EI_CLASS] != ELFCLASS64)
+		return -ENOENT;
+	if (e.e_shoff > (uint64_t)size)
+		return -ENOENT;
+	end = e.e_shoff + (uint64_t)e.e_shnum * e.e_shentsize;
+	return end < (uint64_t)size && !read_at(fd, magic, sizeof(magic), (off_t)end) &&
+		!memcmp(magic, IMAGEFILE_MAGIC, sizeof(magic)) ? -EINVAL : -ENOENT;
 }
 
 /* Finds the range of the images. */
@@ -44,9 +62,11 @@ static int find(int fd, off_t size, off_t *ret_at, size_t *ret_size)
 		*ret_size = tail.size;
 		return 0;
 	}
+	if (memcmp(head.magic, IMAGEFILE_MAGIC, sizeof(head.magic)))
+		return without_tail(fd, size);
 	*ret_at = 0;
 	*ret_size = (size_t)size;
-	return memcmp(head.magic, IMAGEFILE_MAGIC, sizeof(head.magic)) ? -ENOENT : size > PROGRAM_MAX ? -EINVAL : 0;
+	return size > PROGRAM_MAX ? -EINVAL : 0;
 }
 
 int program_read(int fd, void **ret, size_t *ret_size)

@@ -58,15 +58,26 @@ cases.check(code == 1 and 'were given to strata build' in err, 'it takes no para
 code, out, err = run(tool, '-p', 'x')
 cases.check(code == 1 and '-p takes process ids' in err, 'a wrong process id', code, out, err)
 
+for options, text in ((('--wrong',), 'unknown option: --wrong'), (('-qx',), 'unknown option: -x'),
+                      (('-d',), '-d needs a value'), (('--help=3',), 'unknown option: --help=3')):
+    code, out, err = run(tool, *options)
+    cases.check((code, out, err) == (1, '', f'error: {text}\nhint: --help lists the options of this program\n'), text,
+                code, out, err)
+
 data = tool.read_bytes()
 for name, change in (('a byte of the image', data[:-5000] + bytes([data[-5000] ^ 1]) + data[-4999:]),
                      ('the size at its end', data[:-24] + b'\xff' * 8 + data[-16:])):
     tool.write_bytes(change)
     code, out, err = run(tool)
     cases.check(code == 1 and 'is damaged' in err and not out, f'{name} is changed', code, out, err)
-tool.write_bytes(data[:-24])
-code, out, err = run(tool)
-cases.check(code == 1 and 'has no script' in err, 'the end is cut off', code, out, err)
+for name, change in (('a byte is added', data + b'x'), ('30 bytes are cut off', data[:-30]),
+                     ('the end is cut off', data[:-24])):
+    tool.write_bytes(change)
+    code, out, err = run(tool)
+    cases.check((code, out, err) == (1, '', f'error: {tool} is damaged\n'), name, code, out, err)
+alone = pathlib.Path(STRATA).with_name('strata-run')
+code, out, err = run(alone)
+cases.check(code == 1 and f'{alone} has no script' in err, 'strata-run alone', code, out, err)
 
 refused('begin { printf("%p", kaddr("_text")); exit(); }', '-e:1:', 'addresses of the kernel')
 refused('uprobe:libc:exit { print(uaddr("_libc_intl_domainname")); }', '-e:1:', 'addresses of a file')
