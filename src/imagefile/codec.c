@@ -74,6 +74,8 @@ void code_text(struct codec *c, const char **text)
 	c->bad |= has && strlen(*text) != n;
 }
 
+enum { LISTS_MOST = 256 << 20 }; /* bytes of memory; a list of a million places takes 16 MB */
+
 void *code_list(struct codec *c, void *list, unsigned *n, size_t size)
 {
 	uint32_t count = c->out ? *n : 0;
@@ -81,8 +83,9 @@ void *code_list(struct codec *c, void *list, unsigned *n, size_t size)
 	code_int(c, &count);
 	if (c->out)
 		return list;
-	c->bad |= count > c->left;
+	c->bad |= count > c->left || count > (LISTS_MOST - c->lists) / size;
 	*n = c->bad ? 0 : count;
+	c->lists += size * *n;
 	return arena_alloc(c->arena, size * *n + 1);
 }
 

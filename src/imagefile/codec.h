@@ -25,6 +25,7 @@ struct codec {
 	const struct provider *const *providers;
 	VEC(const struct type *) types; /* those that were coded, for references to them */
 	unsigned depth;    /* of types in types */
+	size_t lists;      /* bytes of the lists that were read */
 	bool bad;
 };
 
@@ -40,7 +41,7 @@ void code_text(struct codec *c, const char **text);
 /* Any bytes with their length; ends with a NUL when read. */
 void code_blob(struct codec *c, const void **data, size_t *size);
 /* Codes the length of a list, each of whose elements takes at least one byte, and returns the list: when reading, a new
- * one of zeros. */
+ * one of zeros. All lists together are limited, since a wrong length may be near that of the file. */
 void *code_list(struct codec *c, void *list, unsigned *n, size_t size);
 void code_span(struct codec *c, struct span *s);
 void code_provider(struct codec *c, const struct provider **p);
