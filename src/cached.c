@@ -149,7 +149,7 @@ static const char *file_name(struct arena *a, const struct str *key)
 
 /* ---- scripts that may be kept -------------------------------------------- */
 
-/* Options that are constants of the code, or that print what the compiler does, come seldom. */
+/* Options that are constants of the code, or that print what the compiler does, are rare. */
 static bool may_be_kept(const struct options *o, const struct compile *c)
 {
 	for (int i = 0; i < STAGE_MAX; i++)
