@@ -134,7 +134,7 @@ static bool make_key(const struct options *o, const struct compile *c, struct st
 	return true;
 }
 
-/* 128 bits for the name of the file; the key itself is compared, too. */
+/* Returns the name of the file: 128 bits of hash. Readers also compare the key in the file. */
 static const char *file_name(struct arena *a, const struct str *key)
 {
 	uint64_t h = 0xcbf29ce484222325ull, g = key->len;
@@ -149,7 +149,8 @@ static const char *file_name(struct arena *a, const struct str *key)
 
 /* ---- scripts that may be kept -------------------------------------------- */
 
-/* Options that are constants of the code, or that print what the compiler does, are rare. */
+/* Refuses scripts with options whose values are in the code, and those that print stages of the compiler. These are
+ * rare, so the key lacks such options. */
 static bool may_be_kept(const struct options *o, const struct compile *c)
 {
 	for (int i = 0; i < STAGE_MAX; i++)
@@ -175,7 +176,7 @@ static bool is_kept(const struct compile *c, unsigned said)
 {
 	const struct facts *f = c->codegen.facts;
 
-	return c->image && !f->bound && !types_c_is_bound(c->req.types) && !c->source.nfiles && !c->script->nc_parts &&
+	return c->image && f && !f->bound && !types_c_is_bound(c->req.types) && !c->source.nfiles && !c->script->nc_parts &&
 		!c->script->nc_programs && diags_none(c->req.diags) && !reads_files(f) && said == log_said;
 }
 

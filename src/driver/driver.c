@@ -163,8 +163,34 @@ static void set_clocks(struct codegen_options *opt)
 	opt->wall_ns = clock_ns(CLOCK_REALTIME) - opt->start_ns;
 }
 
+/* Returns whether a number or a text of the script has the mark of holes, which are then not made. */
+static bool has_mark(struct expr *n, void *span)
+{
+	const uint32_t mark = HOLE_MARK;
+	bool has = (n->kind == EXPR_INT && n->integer.value >> 32 == mark) ||
+		(n->kind == EXPR_STRING && memmem(n->string.text, n->string.len, &mark, sizeof(mark)));
+
+	if (has)
+		*(struct span *)span = n->span;
+	return has;
+}
+
+static void avoid_mark(struct compile *c)
+{
+	struct span at;
+
+	for (struct probe *p = c->codegen.facts ? c->script->probes : NULL; p; p = p->next) {
+		if (!(p->predicate && expr_any(p->predicate, has_mark, &at)) && !stmt_any(p->body, has_mark, &at))
+			continue;
+		facts_bind(c->codegen.facts, at, "strata itself marks code with this number");
+		c->codegen.facts = NULL;
+		return;
+	}
+}
+
 static bool pass_codegen(struct compile *c)
 {
+	avoid_mark(c);
 	set_clocks(&c->codegen);
 	c->codegen.diags = c->req.diags;
 	c->codegen.can_fault = (!c->codegen.facts || c->codegen.facts->stays) &&

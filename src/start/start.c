@@ -25,7 +25,7 @@ static bool has_features(const struct request *req)
 
 bool start_fill(const struct request *req, struct image *img)
 {
-	return start_holes(req, img);
+	return !img->facts || start_holes(req, img); /* without facts the code has no holes */
 }
 
 bool start_silently(const struct request *req, struct image *img)
