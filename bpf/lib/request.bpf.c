@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* request.bpf.c - reads the request of the current thread: see request.h. Linked only if it is used.
  *
- * A record is written by its own thread, which does not run while its event is handled: what is read is one state. */
+ * Each thread writes its own record. It does not run while the program handles its event, so the record does not
+ * change meanwhile. */
 #include "request.h"
 
 #include "kernel.bpf.h"

@@ -22,7 +22,7 @@ struct tls_place {
 };
 ABI_SIZE(tls_place, 16);
 
-/* The variables by which threads say what they work on. */
+/* Thread-local variables that lead to a thread's request. */
 enum request_variable {
 	REQUEST_RECORD, /* otel_thread_ctx_v1: pointer to a record, or NULL */
 	REQUEST_NODE,   /* otel_thread_ctx_nodejs_v1: the way to the record of Node's asynchronous context. See struct

@@ -58,7 +58,7 @@ static void code_source(struct codec *c, const struct source **source)
 
 /* ---- programs and places ------------------------------------------------ */
 
-/* Without its arguments: the code has what it needs of them. */
+/* The arguments of the probe are left out: only the compiler needs them. */
 static void code_place(struct codec *c, const struct place **place)
 {
 	struct place *p = arena_new_obj(c->arena, struct place);

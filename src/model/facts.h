@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* facts.h - what the code of an image takes for granted about the machine, so that it can run on another one.
+/* facts.h - facts about the machine on which the code of an image depends; another machine must have them, too.
  *
  * A constant that may differ there is a hole: an instruction that loads 64 bits, whose high half is HOLE_MARK and whose
  * low half is the hole's number. The machine on which the image runs fills it (src/start/), so the verifier and the CPU

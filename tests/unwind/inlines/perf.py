@@ -23,7 +23,7 @@ TOP_DIRECTORY = pathlib.Path(__file__).resolve().parents[3]
 TREE = TOP_DIRECTORY / 'build' / 'peers' / 'perf'
 LIBRARIES = TREE / 'usr' / 'lib' / 'x86_64-linux-gnu'
 STRATA = sys.argv[1]
-HZ, TOP, FUNCTIONS = 299, 10, 14
+HZ, TOP, FUNCTIONS = 997, 10, 14
 SHARES = [round(20 * 1.25 ** (TOP - i)) if i < TOP else 4 for i in range(FUNCTIONS)] # of time
 cases = Cases()
 
