@@ -176,8 +176,9 @@ static bool is_kept(const struct compile *c, unsigned said)
 {
 	const struct facts *f = c->codegen.facts;
 
-	return c->image && f && !f->bound && !types_c_is_bound(c->req.types) && !c->source.nfiles && !c->script->nc_parts &&
-		!c->script->nc_programs && diags_none(c->req.diags) && !reads_files(f) && said == log_said;
+	return c->image && f && !f->bound && !types_c_is_bound(c->req.types) && !c->source.nfiles &&
+		!c->script->nc_parts && !c->script->nc_programs && diags_none(c->req.diags) &&
+		!reads_files(f) && said == log_said;
 }
 
 /* ---- files -------------------------------------------------------------- */
