@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """stop.py STRATA - how a script ends: by signals under a flood of events, with output that
 has no reader or cannot be written, and with a command that does not end."""
-import fcntl
 import os
 import pathlib
 import re
@@ -137,9 +136,8 @@ def flood_to_file(dir):
 
 
 def filled(pipe):
-    """Waits until most of a pipe is full."""
-    size = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
-    waits.until(lambda: waits.level(pipe) >= size * 3 // 4, 'a pipe to be full')
+    """Waits until a pipe takes no more."""
+    waits.until(lambda: waits.full(pipe), 'a pipe to be full')
 
 
 def stuck(pipe):

@@ -5,6 +5,7 @@ import fcntl
 import os
 import pathlib
 import re
+import select
 import sys
 import termios
 import time
@@ -106,6 +107,16 @@ def status(pid, name, base=10):
 def level(pipe):
     """Returns the number of bytes in a pipe."""
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def full(pipe):
+    """Returns whether a pipe, of which we have the reading end, takes no more. The number of bytes does not tell: each write
+    begins a page of its own unless it fits into the last one."""
+    fd = os.open(f'/proc/self/fd/{pipe if isinstance(pipe, int) else pipe.fileno()}', os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        return not select.select([], [fd], [], 0)[1]
+    finally:
+        os.close(fd)
 
 
 def child(pid):
