@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 from features import features
@@ -100,10 +101,19 @@ def software(cases, prog):
 
 
 def iterators(cases):
-    before = len(list(pathlib.Path('/proc').glob('[0-9]*/task/[0-9]*')))
-    got = strata('iter:task { @ = count(); } iter:bpf_prog { @progs = count(); }')
+    """The threads of this process stay; those of other processes come and go."""
+    done = threading.Event()
+    mine = [threading.Thread(target=done.wait) for _ in range(40)]
+    for thread in mine:
+        thread.start()
+    got = strata(f'iter:task {{ @ = count(); if (ctx.task.tgid == {os.getpid()}) {{ @mine[ctx.task.pid] = count(); }} }} '
+                 'iter:bpf_prog { @progs = count(); }')
+    seen = {int(tid): int(n) for tid, n in re.findall(r'^@mine\[(\d+)\]: (\d+)$', got[1], re.M)}
+    tids = [int(tid) for tid in os.listdir('/proc/self/task')]
+    done.set()
     n = int((re.findall(r'^@: (\d+)$', got[1], re.M) or [0])[0])
-    cases.check(abs(n - before) <= 20 and '@progs: ' in got[1], f'each task once: {n} of {before}', got)
+    cases.check(seen == dict.fromkeys(tids, 1) and len(tids) > 40 and n > len(tids) and '@progs: ' in got[1],
+                f'each task once: {len(seen)} of {len(tids)}', got)
     got = strata('iter:ksym { printf("%s\\n", str(ctx.ksym.name)); @ = count(); }')
     lines = got[1].splitlines()
     n = int((re.findall(r'^@: (\d+)$', got[1], re.M) or [0])[0])
