@@ -10,6 +10,7 @@ import sys
 
 import account
 import binaries
+import turn
 from absent import Missing, as_root, tap_fails
 
 # Each option with its names in older versions.
@@ -30,7 +31,7 @@ def known(node, choices):
 
 
 def main(strata, count=100, deepest=300, *versions):
-    runs = [(version, options) for version in versions or VERSIONS for options in OPTIONS]
+    runs = turn.part(((version, options) for version in versions or VERSIONS for options in OPTIONS), 3)
     print(f'1..{len(runs)}')
     failed = False
     for n, (version, choices) in enumerate(runs, 1):
