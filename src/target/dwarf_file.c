@@ -2,7 +2,6 @@
 /* dwarf_file.c - opens debug information. See dwarf_file.h. */
 #include "dwarf_file.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,14 +14,12 @@
 #include "base/str.h"
 #include "elf_priv.h"
 #include "filemap.h"
-#include "inflate.h"
+#include "target/fde.h"
 
 /* Sections that units, functions, inlined functions and lines need. */
 static const char *const wanted[] = {"info", "abbrev", "line", "str", "line_str", "rnglists", "ranges", "addr",
 	"str_offsets", "types", "aranges"};
-enum { WANTED = ARRAY_SIZE(wanted) };
 
-#define COPY_MAX   (4ull << 30)
 #define SAME_BYTES 65536 /* of two files that are compared */
 
 bool dwarf_file_is_in(const struct elf *e)
@@ -34,160 +31,6 @@ bool dwarf_file_is_in(const struct elf *e)
 		if (elf_section(e, names[i], &s) && s.data && s.size)
 			return true;
 	return false;
-}
-
-/* ---- a copy with unpacked sections ------------------------------------------ */
-
-enum packing { PLAIN, ZLIB, ZSTD };
-
-struct part {
-	const uint8_t *data;
-	size_t n;
-	uint64_t size, at; /* unpacked, and the place in the copy */
-	enum packing packing;
-};
-
-struct copy {
-	struct part parts[WANTED];
-	uint64_t names_at, headers_at, size;
-	bool is_packed;
-};
-
-/* The older form, .zdebug_NAME: "ZLIB", then the size, the highest byte first. */
-static bool find_old(const struct elf *e, const char *name, struct part *ret)
-{
-	char full[32];
-	struct elf_section s;
-
-	snprintf(full, sizeof(full), ".zdebug_%s", name);
-	if (!elf_section(e, full, &s) || !s.data || s.size < 12 || memcmp(s.data, "ZLIB", 4))
-		return false;
-	*ret = (struct part){.data = s.data + 12, .n = s.size - 12, .packing = ZLIB};
-	for (int i = 4; i < 12; i++)
-		ret->size = ret->size << 8 | s.data[i];
-	return true;
-}
-
-static bool find_part(const struct elf *e, const char *name, struct part *ret)
-{
-	char full[32];
-	struct elf_section s;
-	Elf64_Chdr h;
-
-	snprintf(full, sizeof(full), ".debug_%s", name);
-	if (!elf_section(e, full, &s) || !s.data || !s.size)
-		return find_old(e, name, ret);
-	*ret = (struct part){.data = s.data, .n = s.size, .size = s.size};
-	if (!(s.flags & SHF_COMPRESSED))
-		return true;
-	if (s.size < sizeof(h))
-		return false;
-	memcpy(&h, s.data, sizeof(h));
-	*ret = (struct part){s.data + sizeof(h), s.size - sizeof(h), h.ch_size, 0, h.ch_type == 1 ? ZLIB : ZSTD};
-	return h.ch_type == 1 || h.ch_type == 2;
-}
-
-/* Finds the sections, and their places in a copy. Returns false if the file is damaged. */
-static bool plan(const struct elf *e, struct copy *c)
-{
-	uint64_t at = sizeof(Elf64_Ehdr);
-
-	for (size_t i = 0; i < WANTED; i++) {
-		struct part *p = &c->parts[i];
-
-		if (!find_part(e, wanted[i], p))
-			*p = (struct part){};
-		c->is_packed |= p->packing != PLAIN;
-		if (p->packing != PLAIN && !inflate_is_likely(p->size, p->n))
-			return false;
-		p->at = at;
-		at += (p->size + 15) & ~15ull;
-		if (at > COPY_MAX)
-			return false;
-	}
-	c->names_at = at;
-	c->headers_at = at + 512;
-	c->size = c->headers_at + (WANTED + 2) * sizeof(Elf64_Shdr);
-	return true;
-}
-
-static void write_headers(const struct elf *e, const struct copy *c, uint8_t *to)
-{
-	Elf64_Ehdr head = e->head;
-	Elf64_Shdr sections[WANTED + 2] = {};
-	char names[512] = "";
-	uint32_t used = 1;
-
-	for (size_t i = 0; i < WANTED; i++) {
-		const struct part *p = &c->parts[i];
-
-		sections[i + 1] = (Elf64_Shdr){.sh_name = used, .sh_type = SHT_PROGBITS, .sh_offset = p->at,
-			.sh_size = p->size, .sh_addralign = 1};
-		used += (uint32_t)sprintf(names + used, ".debug_%s", wanted[i]) + 1;
-	}
-	sections[WANTED + 1] = (Elf64_Shdr){.sh_name = used, .sh_type = SHT_STRTAB, .sh_offset = c->names_at,
-		.sh_size = sizeof(names), .sh_addralign = 1};
-	sprintf(names + used, ".shstrtab");
-	head.e_phoff = head.e_phnum = head.e_entry = 0;
-	head.e_shoff = c->headers_at;
-	head.e_shentsize = sizeof(Elf64_Shdr);
-	head.e_shnum = WANTED + 2;
-	head.e_shstrndx = WANTED + 1;
-	memcpy(to, &head, sizeof(head));
-	memcpy(to + c->names_at, names, sizeof(names));
-	memcpy(to + c->headers_at, sections, sizeof(sections));
-}
-
-static bool unpack(const struct copy *c, uint8_t *to)
-{
-	for (size_t i = 0; i < WANTED; i++) {
-		const struct part *p = &c->parts[i];
-		bool ok = true;
-
-		if (p->packing == ZLIB)
-			ok = inflate_zlib(p->data, p->n, to + p->at, p->size);
-		else if (p->packing == ZSTD)
-			ok = inflate_zstd(p->data, p->n, to + p->at, p->size);
-		else if (p->n)
-			memcpy(to + p->at, p->data, p->n);
-		if (!ok)
-			return false;
-	}
-	return true;
-}
-
-/* Returns a file without a name, of that size. The space is taken now, because a full disk would end strata later. */
-static int unnamed_file(int dir, uint64_t size)
-{
-	_cleanup_(closep) int fd = -1;
-
-	if (dir >= 0)
-		fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0)
-		fd = open("/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	return posix_fallocate(fd, 0, (off_t)size) ? -ENOSPC : TAKE_FD(fd);
-}
-
-/* Sets d->elf to the copy. */
-static int make_copy(struct dwarf_file *d, const struct elf *e, const struct copy *c, int dir)
-{
-	_cleanup_(closep) int fd = unnamed_file(dir, c->size);
-	uint8_t *data;
-
-	d->elf = NULL;
-	if (fd < 0)
-		return fd;
-	data = mmap(NULL, c->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (data == MAP_FAILED)
-		return -errno;
-	d->copy = data;
-	d->copy_size = c->size;
-	write_headers(e, c, data);
-	if (!unpack(c, data))
-		return -EBADMSG;
-	return elf_open_memory(data, c->size, &d->elf);
 }
 
 /* ---- dwz's shared file -------------------------------------------------------- */
@@ -229,7 +72,7 @@ static bool alt_by_id(const uint8_t *id, size_t id_size, struct elf **ret)
 	return is_alt(str_text(&path), id, id_size, ret);
 }
 
-static int open_new(struct elf *e, int dir, bool with_alt, struct dwarf_file **ret);
+static int open_new(struct elf *e, const struct elf *program, int dir, struct dwarf_file **ret);
 
 /* Without the shared file, some functions have no names. A shared file has no shared file. */
 static void open_alt(struct dwarf_file *d, const struct elf *e, int dir)
@@ -249,9 +92,71 @@ static void open_alt(struct dwarf_file *d, const struct elf *e, int dir)
 	id = s.data + n + 1;
 	id_size = s.size - n - 1;
 	if ((alt_by_name(e->path, name, id, id_size, &d->alt_elf) || alt_by_id(id, id_size, &d->alt_elf)) &&
-		dwarf_file_is_in(d->alt_elf) && !open_new(d->alt_elf, dir, false, &d->alt))
+		dwarf_file_is_in(d->alt_elf) && !open_new(d->alt_elf, NULL, dir, &d->alt))
 		d->dw->setalt(d->dwarf, d->alt->dwarf);
 	d->is_partial = !d->alt;
+}
+
+/* ---- split units --------------------------------------------------------------- */
+
+/* Returns the four bytes of the copy that refer to the name of the unit's .dwo file, and the section of the name.
+ * NULL: the form is not one of those that compilers use. */
+static uint8_t *name_of_split(struct dwarf_file *d, Dwarf_Die *skeleton, const char **ret_section)
+{
+	const struct dwarf_part *offsets = dwarf_copy_part(&d->copy, "str_offsets");
+	Dwarf_Attribute a, b;
+	Dwarf_Word base = 0;
+	uint64_t index = 0;
+
+	if (!d->dw->attr(skeleton, DW_AT_dwo_name, &a) && !d->dw->attr(skeleton, DW_AT_GNU_dwo_name, &a))
+		return NULL;
+	*ret_section = a.form == DW_FORM_line_strp ? "line_str" : "str";
+	switch (a.form) {
+	case DW_FORM_strp:
+	case DW_FORM_line_strp:
+		return a.valp;
+	case DW_FORM_strx1:
+	case DW_FORM_strx2:
+	case DW_FORM_strx3:
+	case DW_FORM_strx4:
+		memcpy(&index, a.valp, a.form - DW_FORM_strx1 + 1);
+		break;
+	case DW_FORM_strx: {
+		struct reader r = {.p = a.valp, .end = d->copy.data + d->copy.size};
+
+		index = read_uleb(&r);
+		break;
+	}
+	default:
+		return NULL;
+	}
+	if (!d->dw->attr(skeleton, DW_AT_str_offsets_base, &b) || d->dw->formudata(&b, &base) || index > UINT32_MAX ||
+		base > offsets->size || 4 * index + 4 > offsets->size - base)
+		return NULL;
+	return d->copy.data + offsets->at + base + 4 * index;
+}
+
+/* Lets the skeleton refer to the unit of the package. */
+static void refer_to_package(struct dwarf_file *d, Dwarf_Die *skeleton)
+{
+	const char *section;
+	uint8_t *name = name_of_split(d, skeleton, &section);
+	const struct dwarf_part *strings = name ? dwarf_copy_part(&d->copy, section) : NULL;
+	uint32_t at = strings ? (uint32_t)strings->size : 0;
+	uint64_t id;
+
+	if (!name || name < d->copy.data || (size_t)(name - d->copy.data) > d->copy.size - 4 ||
+		d->dw->cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) || dwp_unit(d->dwp, id))
+		return;
+	snprintf((char *)d->copy.data + strings->at + at, DWARF_ROOM, "%s", dwp_path(d->dwp));
+	memcpy(name, &at, 4);
+}
+
+bool dwarf_file_split(struct dwarf_file *d, Dwarf_Die *skeleton, Dwarf_Die *ret)
+{
+	if (d->dwp)
+		refer_to_package(d, skeleton);
+	return !d->dw->cu_info(skeleton->cu, NULL, NULL, NULL, ret, NULL, NULL, NULL) && ret->addr;
 }
 
 /* ---- open and close ------------------------------------------------------------ */
@@ -299,30 +204,35 @@ static void open_in_memory(struct dwarf_file *d)
 	d->dwarf = d->libelf ? libdw_begin(d->dw, d->libelf) : NULL;
 }
 
-static int open_in(struct dwarf_file *d, struct elf *e, int dir, bool with_alt)
+/* program: the program whose debug information e has; NULL: e is shared by several. */
+static int open_in(struct dwarf_file *d, struct elf *e, const struct elf *program, int dir)
 {
-	struct copy c = {};
+	struct dwarf_copy *c = &d->copy;
 	int r = 0;
 
-	if (!plan(e, &c))
+	if (program && !e->is_32)
+		d->dwp = dwp_open(e->path, dir);
+	if (program && !e->is_32 && !d->dwp && e != program)
+		d->dwp = dwp_open(program->path, dir);
+	if (!dwarf_copy_plan(e, wanted, ARRAY_SIZE(wanted), d->dwp, c))
 		return -EBADMSG;
-	d->elf = e;
-	if (c.is_packed && !e->is_32)
-		r = make_copy(d, e, &c, dir);
+	if ((c->is_packed || d->dwp) && !e->is_32)
+		r = dwarf_copy_make(c, e, dir);
 	if (r)
 		return r;
-	if (!d->copy)
+	d->elf = c->data ? c->elf : e;
+	if (!c->data)
 		open_by_path(d, e);
 	if (!d->dwarf)
 		open_in_memory(d);
 	if (!d->dwarf)
 		return -ENODATA;
-	if (with_alt)
+	if (program)
 		open_alt(d, e, dir);
 	return 0;
 }
 
-static int open_new(struct elf *e, int dir, bool with_alt, struct dwarf_file **ret)
+static int open_new(struct elf *e, const struct elf *program, int dir, struct dwarf_file **ret)
 {
 	struct dwarf_file *d = calloc(1, sizeof(*d));
 	int r;
@@ -330,7 +240,7 @@ static int open_new(struct elf *e, int dir, bool with_alt, struct dwarf_file **r
 	if (!d)
 		return -ENOMEM;
 	d->dw = libdw();
-	r = open_in(d, e, dir, with_alt);
+	r = open_in(d, e, program, dir);
 	if (r)
 		dwarf_file_close(d);
 	else
@@ -344,7 +254,7 @@ int dwarf_file_open(struct elf *e, int dir, struct dwarf_file **ret)
 
 	if (!with || !dwarf_file_is_in(with))
 		return -ENODATA;
-	return libdw() ? open_new(with, dir, true, ret) : -ENOTSUP;
+	return libdw() ? open_new(with, e, dir, ret) : -ENOTSUP;
 }
 
 void dwarf_file_close(struct dwarf_file *d)
@@ -356,10 +266,8 @@ void dwarf_file_close(struct dwarf_file *d)
 	close_libelf(d);
 	dwarf_file_close(d->alt);
 	elf_close(d->alt_elf);
-	if (d->copy) {
-		elf_close(d->elf);
-		munmap((void *)d->copy, d->copy_size);
-	}
+	dwarf_copy_done(&d->copy);
+	dwp_close(d->dwp);
 	free(d);
 }
 
@@ -367,8 +275,8 @@ void dwarf_file_release(const struct dwarf_file *d)
 {
 	if (d->alt)
 		dwarf_file_release(d->alt);
-	if (d->copy)
-		madvise((void *)d->copy, d->copy_size, MADV_DONTNEED);
+	if (d->copy.data)
+		madvise(d->copy.data, d->copy.size, MADV_DONTNEED);
 	else
 		elf_release_pages(d->elf);
 	if (d->guarded)

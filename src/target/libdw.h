@@ -7,7 +7,7 @@
 
 /* dwarf_NAME() is libdw()->NAME(). */
 #define LIBDW_DWARF(F)                                                                               \
-	F(attr) F(attr_integrate) F(begin_elf) F(child) F(diecu) F(diename) F(dieoffset) F(end) \
+	F(attr) F(attr_integrate) F(begin_elf) F(child) F(cu_info) F(diecu) F(diename) F(dieoffset) F(end) \
 	F(entrypc) F(filesrc) F(formaddr) F(formflag) F(formref_die) F(formstring) F(formudata) F(get_units) \
 	F(getlocation) F(getlocation_addr) F(getsrcfiles) F(getsrclines) F(lineaddr) F(linecol) \
 	F(lineendsequence) F(lineno) F(linesrc) F(new_oom_handler) F(onesrcline) F(ranges) F(setalt) F(siblingof) \

@@ -40,7 +40,7 @@ struct unit {
 	Dwarf_Die head;      /* of a split unit, that of the skeleton, which has the lines and the ranges */
 	bool has_ranges;     /* from .debug_aranges */
 	bool head_read;      /* the next three members but version are set */
-	bool is_split;
+	bool is_skeleton, is_split; /* has its DIEs in another file; that file is open */
 	bool functions_read, all_read; /* all_read: including functions within other functions */
 	bool has_lines;
 	uint16_t version;    /* of DWARF */

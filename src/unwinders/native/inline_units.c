@@ -170,11 +170,17 @@ static const char *text_of(struct inlines *in, Dwarf_Die *die, unsigned attr)
 	return in->dw->attr(die, attr, &a) ? in->dw->formstring(&a) : NULL;
 }
 
-/* die: of a split unit, the skeleton. */
-static void add_unit(struct inlines *in, Dwarf_Die *die, Dwarf_Die *split, uint16_t version)
+/* Opens the other part of a split unit. */
+static void open_split(struct inlines *in, struct unit *u)
 {
-	vec_push(&in->units, (struct unit){.die = split ? *split : *die, .head = *die, .is_split = split,
-		.version = version});
+	Dwarf_Die split;
+
+	if (!u->is_skeleton || u->is_split)
+		return;
+	u->is_split = dwarf_file_split(in->file, &u->head, &split);
+	in->is_partial |= !u->is_split;
+	if (u->is_split)
+		u->die = split;
 }
 
 /* The DIE of a unit is only read when it is needed: libdw takes 50 us and 10 KB for the first DIE of a unit. */
@@ -279,18 +285,18 @@ static void read_ranges(struct inlines *in, bool all)
 
 static void read_units(struct inlines *in)
 {
-	Dwarf_Die die, sub;
+	Dwarf_Die die;
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
 	uint8_t kind;
 
 	in->units_read = true;
 	while (in->units.len < UNITS_MAX && !inline_is_over(in) &&
-		!in->dw->get_units(in->file->dwarf, cu, &cu, &version, &kind, &die, &sub)) {
+		!in->dw->get_units(in->file->dwarf, cu, &cu, &version, &kind, &die, NULL)) {
 		in->has_parts |= kind == DW_UT_skeleton;
-		in->is_partial |= kind == DW_UT_skeleton && !sub.addr;
 		if (kind == DW_UT_compile || kind == DW_UT_skeleton)
-			add_unit(in, &die, kind == DW_UT_skeleton && sub.addr ? &sub : NULL, version);
+			vec_push(&in->units, (struct unit){.die = die, .head = die, .version = version,
+				.is_skeleton = kind == DW_UT_skeleton});
 	}
 	read_aranges(in);
 	read_ranges(in, false);
@@ -408,6 +414,7 @@ static void read_functions(struct inlines *in, struct unit *u, bool all)
 	u->functions_read = true;
 	u->all_read = all;
 	u->functions.len = 0;
+	open_split(in, u);
 	walk(in, u, &u->die, all, 0);
 	if (u->functions.len)
 		qsort(u->functions.data, u->functions.len, sizeof(*u->functions.data), function_cmp);

@@ -63,7 +63,7 @@ cases = Cases()
 
 
 def run(*words, **options):
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, errors='replace', **options)
 
 
 def addresses(program, most):
@@ -169,9 +169,64 @@ def compile_all(home):
     split = home / 'split'
     run('g++', '-O2', '-g', '-gsplit-dwarf', source, '-o', split, cwd=home)
     compare('split', split)
+    for compiler in 'g++', next(c for c in ('clang++-19', 'clang++') if shutil.which(c) or c == 'clang++'):
+        for version in 4, 5:
+            if shutil.which(compiler):
+                package(home / f'package-{compiler}-{version}', source, compiler, version)
     run('g++', '-O2', '-g', source, '-o', home / 'plain')
     after_others(home)
     return home / 'plain'
+
+
+def package(folder, source, compiler, version):
+    """The split units of two files in a .dwp file: answers are those with .dwo files. Also a file whose sections are
+    compressed, and damaged ones."""
+    what, program, dwp = folder.name, folder / 'p', folder / 'p.dwp'
+    folder.mkdir()
+    other = folder / 'q.cc'
+    other.write_text(source.read_text().replace('main', 'other').replace('hidden', 'second'))
+    if any(run(compiler, '-O2', f'-gdwarf-{version}', '-gsplit-dwarf', '-c', file, cwd=folder).returncode for file in (source, other)):
+        cases.skip(what, 'this compiler does not work')
+        return
+    run(compiler, 'p.o', 'q.o', '-o', program, cwd=folder)
+    text = '\n'.join(map(hex, addresses(program, 2000))) + '\n'
+    whole = run(QUERY, program, input=text).stdout
+    if not any(not run(tool, '-e', program, '-o', dwp, cwd=folder).returncode and dwp.exists()
+               for tool in ('llvm-dwp-19', 'llvm-dwp', 'dwp') if shutil.which(tool)):
+        cases.skip(what, 'no tool here makes a .dwp file')
+        return
+    for file in folder.glob('*.dwo'):
+        file.unlink()
+    compare(what, program, most=2000)
+    seen = run(QUERY, program, input=text).stdout
+    cases.check(seen == whole and '/q.cc' in seen, f'{what}: the same answers as with .dwo files',
+                *[(a, b) for a, b in zip(whole.splitlines(), seen.splitlines()) if a != b][:5])
+    data = dwp.read_bytes()
+    if not run('objcopy', '--compress-debug-sections=zlib', dwp, folder / 'packed').returncode and \
+            has_section(folder / 'packed', '.debug_info.dwo'):
+        (folder / 'packed').replace(dwp)
+        cases.check(run(QUERY, program, input=text).stdout == whole, f'{what}: compressed')
+        dwp.write_bytes(data)
+    damaged(what, program, dwp, text)
+    dwp.write_bytes(data)
+    run('objcopy', '--only-keep-debug', program, folder / 'p.debug')
+    run('objcopy', '--strip-all', f'--add-gnu-debuglink={folder / "p.debug"}', program)
+    cases.check(run(QUERY, program, input=text).stdout == whole, f'{what}: next to the program, not to its debug file')
+
+
+def damaged(what, program, dwp, text):
+    """Bytes of the .dwp file are changed, at random but the same in each run, or it is cut."""
+    data, chance = dwp.read_bytes(), random.Random(2)
+    text = '\n'.join(text.splitlines()[::20]) + '\n'
+    bad = []
+    for n in range(12):
+        broken = bytearray(data)
+        for _ in range(chance.randrange(1, 200)):
+            broken[chance.randrange(len(broken))] = chance.choice((0, 1, 0x7f, 0xff, chance.randrange(256)))
+        dwp.write_bytes(broken[:chance.randrange(len(broken))] if n % 3 == 0 else broken)
+        done = run(QUERY, program, input=text, timeout=60)
+        bad += [(n, done)] if done.returncode not in (0, 1) else []
+    cases.check(not bad, f'{what}: damaged', *bad[:3])
 
 
 def pack(home, plain):
