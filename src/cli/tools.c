@@ -107,17 +107,21 @@ void tool_print_head(const struct tool *t, struct arena *a, FILE *out)
 		fprintf(out, "%s\n", line);
 }
 
-/* Returns the text after the first getopt("NAME" of the script, or NULL if it has no such option. */
+/* Returns the text after the getopt("NAME" of the script that has the default, or after another one. Returns NULL if
+ * the script has no such option. */
 static const char *find_option(const struct tool *t, const char *name)
 {
+	const char *found = NULL;
 	size_t n = strlen(name);
 
 	for (const char *at = t->script; at && (at = strstr(at, "getopt(\""));) {
 		at += strlen("getopt(\"");
 		if (!strncmp(at, name, n) && at[n] == '"')
-			return at + n + 1;
+			found = at + n + 1;
+		if (found == at + n + 1 && *found == ',')
+			break;
 	}
-	return NULL;
+	return found;
 }
 
 bool tool_has_option(const struct tool *t, const char *name)
