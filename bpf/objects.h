@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* objects.h - the compiled kernel halves, embedded; bpf_linker joins them with the generated code. base, or
  * stacks (base with the unwinder and all languages), is always needed; walker needs stacks and handover.
- * stacks_noloop is stacks for kernels without bpf_loop(). */
+ * stacks_noloop is stacks for kernels without bpf_loop(). entry is loaded by itself. */
 #pragma once
 #include <stddef.h>
 
@@ -12,6 +12,7 @@
 BPF_OBJECT(base)
 BPF_OBJECT(stacks)
 BPF_OBJECT(stacks_noloop)
+BPF_OBJECT(entry)
 BPF_OBJECT(events)
 BPF_OBJECT(handover)
 BPF_OBJECT(kstack)

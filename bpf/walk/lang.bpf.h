@@ -69,10 +69,33 @@
 #include "bpf/languages.def"
 #undef L
 
-/* Returns whether a walk of this object wants the language's frames. The verifier knows the value, and skips the
- * functions of other languages (before Linux 6.8 it does not). All languages unwind their own native frames. */
-#define LANG_IS_WANTED(id) \
-	(!unwind_config.languages || unwind_config.languages & 1u << FRAME_LANG_##id)
+/* Returns whether the object has the language's functions: userspace leaves out those of languages that no process
+ * has (unwinders_leave_out()), so each call of them must be guarded by this. The verifier knows the value. */
+#define LANG_IS_LOADED(id) (unwind_config.loaded & 1u << FRAME_LANG_##id)
+
+/* Returns whether a walk of this object wants the language's frames. All languages unwind their own native frames. */
+#define LANG_IS_WANTED(id) (LANG_IS_LOADED(id) &&                                        \
+	(!unwind_config.languages || unwind_config.languages & 1u << FRAME_LANG_##id))
+
+/* Returns whether the object lacks the functions of the language (enum frame_lang). */
+static __always_inline int lang_is_missing(__u32 lang)
+{
+	return !(unwind_config.loaded >> (lang & 31) & 1);
+}
+
+/* Returns whether the object lacks the functions that step out of w's frame, of a language of w->map. */
+static __always_inline int lang_step_is_missing(struct walk *w)
+{
+	return unwind_config.loaded != LANGS_ALL && RULE_KIND(w->rule) >= RULE_LANG &&
+		w->map.flags & MAPPING_LANGS((LANGS_FRAME | LANGS_NATIVE) & ~unwind_config.loaded);
+}
+
+/* Marks a stack whose frames of a language are missing, because the object lacks its functions. Returns 0. */
+static __always_inline __u64 lang_lacks(struct walk *w)
+{
+	w->cause = UNWIND_LANG_LATE;
+	return 0;
+}
 
 /* ---- LANG_LIST ---- */
 
@@ -161,7 +184,8 @@ static __always_inline __u64 list_compiled(struct walk *w)
 	__u32 flags = w->map.flags;
 
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(if (flags & MAPPING_LANG(FRAME_LANG_##id)) return stem##_compiled(w);)
+	kind##_ONLY(if (flags & MAPPING_LANG(FRAME_LANG_##id))                           \
+		return LANG_IS_LOADED(id) ? stem##_compiled(w) : lang_lacks(w);)
 #include "bpf/languages.def"
 #undef L
 	return 0;
@@ -173,7 +197,7 @@ static __always_inline __u64 list_compiled(struct walk *w)
 static __always_inline void list_meet(struct walk *w, __u32 languages)
 {
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(if (languages & 1u << FRAME_LANG_##id) stem##_meet(w);)
+	kind##_ONLY(if (LANG_IS_LOADED(id) && languages & 1u << FRAME_LANG_##id) stem##_meet(w);)
 #include "bpf/languages.def"
 #undef L
 }
@@ -208,7 +232,7 @@ static __always_inline int native_lang_unwind(struct walk *w)
 	__u32 flags = w->map.flags;
 
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(if (flags & MAPPING_LANG(FRAME_LANG_##id)) return stem##_unwind(w);)
+	kind##_ONLY(if (LANG_IS_LOADED(id) && flags & MAPPING_LANG(FRAME_LANG_##id)) return stem##_unwind(w);)
 #include "bpf/languages.def"
 #undef L
 	return UNWIND_NO_RULE + 1;
@@ -260,7 +284,7 @@ static __always_inline int lang_unwind(struct walk *w)
 	__u32 flags = w->map.flags;
 
 #define L(id, stem, builtin, kind, name)                                                 \
-	kind##_ONLY(if (flags & MAPPING_LANG(FRAME_LANG_##id)) return stem##_unwind(w);)
+	kind##_ONLY(if (LANG_IS_LOADED(id) && flags & MAPPING_LANG(FRAME_LANG_##id)) return stem##_unwind(w);)
 #include "bpf/languages.def"
 #undef L
 	return UNWIND_NO_RULE + 1;
@@ -273,7 +297,7 @@ static __always_inline __u32 lang_meet(struct walk *w, __u32 languages, __u32 kn
 {
 #define L(id, stem, builtin, kind, name)                                                 \
 	kind##_ONLY(if (languages & 1u << FRAME_LANG_##id &&                             \
-		(known & 1u << FRAME_LANG_##id || !stem##_meet(w))) return FRAME_LANG_##id;)
+		(known & 1u << FRAME_LANG_##id || (LANG_IS_LOADED(id) && !stem##_meet(w)))) return FRAME_LANG_##id;)
 #include "bpf/languages.def"
 #undef L
 	return 0;

@@ -60,6 +60,8 @@ enum lang_sets {
 #define L(id, stem, builtin, kind, name) L_OF(id, kind, LANG_FRAME)
 #include "bpf/languages.def"
 #undef L
+	,
+	LANGS_ALL = LANGS_LIST | LANGS_NATIVE | LANGS_FRAME,
 };
 
 enum unwind_end {
@@ -197,8 +199,11 @@ struct unwind_config {
 	__u32 mm_exec_vm;   /* mm_struct: number of executable pages that are not writable */
 	__u32 languages;    /* 1 << enum frame_lang: all walks want only these (struct stack_req.filter); 0: no
 	                     * restriction */
+	__u32 loaded;       /* 1 << enum frame_lang: the languages whose functions the object has. A walk that meets
+	                     * another one is handed over to userspace or marked: UNWIND_LANG_LATE */
+	__u32 pad;
 };
-ABI_SIZE(unwind_config, 96);
+ABI_SIZE(unwind_config, 104);
 
 /* A language's struct STEM_proc may have a generation: a u32 that differs for two processes which had the same pid.
  * This bit marks one given by the kernel half, to a process that userspace has not published. Userspace keeps it. */

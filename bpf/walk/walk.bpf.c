@@ -20,6 +20,7 @@ const volatile struct unwind_config unwind_config = {
 	.max_frames = UNWIND_LIMIT_DEFAULT,
 	.frames_mask = FRAMES_MASK_DEFAULT,
 #endif
+	.loaded = LANGS_ALL,
 };
 
 /* Ids of stacks that were sent. */
@@ -179,6 +180,8 @@ static __always_inline int locate(struct walk *w)
 	}
 	if (!err)
 		err = find_rule(w);
+	if (!err && lang_step_is_missing(w))
+		err = UNWIND_LANG_LATE + 1;
 	return err ? walk_unknown(w, err - 1) : 0;
 }
 
@@ -312,6 +315,8 @@ static __always_inline int is_loop(struct walk *w)
 
 	if (!lang || (w->filter && !(w->filter & 1U << lang)))
 		return 0;
+	if (lang_is_missing(lang))
+		return (int)lang_lacks(w);
 	if (w->list.lang && w->list.lang != lang) {
 		w->cause = UNWIND_UNATTACHED;
 		return 0;
@@ -615,6 +620,8 @@ static __always_inline int run_list(struct walk *w, struct loop *l)
 		/* arm64: a thread that was not switched since its exec may have a state. */
 		w->end = (WALK_ARM64(w) && w->list.begun == LIST_HAS_LANG && !w->tp ? UNWIND_LANGUAGE :
 			UNWIND_COMPLETE) + 1;
+		if (lang_is_missing(w->list.lang) && walk_languages(w) & w->filter)
+			w->end = UNWIND_LANG_LATE + 1;
 		return 0;
 	}
 	rounds(l, 2 * UNWIND_LIMIT_MAX, LIST_REST);

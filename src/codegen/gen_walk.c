@@ -26,7 +26,7 @@ static void call_function(struct gen *g, int what, struct ir *req)
 	static const uint32_t sizes[] = {sizeof(struct stack_req)};
 
 	gen_library(g, what == HANDOVER_GOID ? "go_id" : "stack_user", params, sizes, &req, 1);
-	g->img->unwinder = true;
+	g->img->unwinder = g->img->progs[g->img->nprogs - 1].walks = true;
 }
 
 static void hand_over(struct gen *g, int what, struct ir *req)

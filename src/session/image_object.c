@@ -23,6 +23,7 @@
 #include "base/stop.h"
 #include "base/str.h"
 #include "base/why.h"
+#include "session/entries.h"
 #include "session/shared.h"
 #include "session/walkers.h"
 #include "session/who.h"
@@ -41,12 +42,15 @@ enum {
 };
 
 static struct str said; /* libbpf's messages during one load */
+static pthread_mutex_t said_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int listen(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	if (level == LIBBPF_DEBUG && log_level < 2)
 		return 0;
+	pthread_mutex_lock(&said_lock); /* threads load objects */
 	str_addvf(&said, fmt, ap);
+	pthread_mutex_unlock(&said_lock);
 	return 0;
 }
 
@@ -317,7 +321,8 @@ static int prepare_unwinder(const struct image *img, struct bpf_object *obj, str
 	int r;
 
 	r = shared_find(env->shared, "tables") ? unwinders_configure(env->target, obj, limit) :
-		unwinders_prepare(env->target, obj, limit, &env->maps);
+		unwinders_prepare(env->target, obj, limit, env->may_enter && entries_suit(img) ? 0 : LANGS_ALL,
+			&env->maps);
 	if (r == -ENOENT)
 		log_error("internal error: the unwinder is not in the linked object");
 	else if (r)
@@ -417,6 +422,8 @@ static void *verify(void *arg)
 	o->result = bpf_object__load(o->obj);
 	if (!o->result && o->img->handover)
 		o->result = walkers_load(o->walkers, o->img, o->obj);
+	if (!o->result && o->entries)
+		o->result = entries_load(o->entries);
 	atomic_store(&o->is_over, true);
 	return NULL;
 }
@@ -474,6 +481,11 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 		if (r)
 			why_no_bpf(r);
 	}
+	if (!r && env->may_enter && entries_suit(img)) {
+		r = entries_open(&o->entries, img, o->obj, env);
+		if (r)
+			why_no_bpf(r);
+	}
 	if (r)
 		return r;
 	o->is_under_way = !pthread_create(&o->thread, NULL, verify, o);
@@ -489,11 +501,58 @@ static void join(struct image_object *o)
 	o->is_under_way = false;
 }
 
-int image_object_wait(struct image_object *o, struct load_env *env)
+bool image_object_load_walks(struct image_object *o, struct unwinders *u)
+{
+	int r;
+
+	if (!o->entries)
+		return false;
+	join(o);
+	if (o->result)
+		return false;
+	r = entries_are_still(o->entries) ? entries_take(o->entries) : 0;
+	r = r ? r : entries_grow(o->entries, u);
+	o->result = r < 0 ? r : 0;
+	return r > 0;
+}
+
+bool image_object_is_loading(const struct image_object *o)
+{
+	return !atomic_load(&o->is_over) || (o->entries && !entries_are_still(o->entries));
+}
+
+/* Loads until all languages that were seen are loaded. */
+static int wait_for_walks(struct image_object *o, struct unwinders *u)
+{
+	int r;
+
+	do {
+		r = entries_take(o->entries);
+		r = r ? r : entries_grow(o->entries, u);
+	} while (r > 0);
+	return r;
+}
+
+void image_object_grow(struct image_object *o, struct unwinders *u)
+{
+	int r = 0;
+
+	if (!o->entries || !o->obj)
+		return;
+	if (entries_are_still(o->entries))
+		r = entries_take(o->entries);
+	r = r ? r : entries_grow(o->entries, u);
+	if (r < 0)
+		log_warn("stacks lack the frames of languages that processes have mapped since the start: %s", why_errno(r));
+}
+
+int image_object_wait(struct image_object *o, struct load_env *env, struct unwinders *u)
 {
 	int r;
 
 	join(o);
+	if (!o->result && o->entries && u)
+		o->result = wait_for_walks(o, u);
 	if (o->result)
 		return refuse(o->img, o->result);
 	if (log_level >= 2)
@@ -510,9 +569,16 @@ int image_object_wait(struct image_object *o, struct load_env *env)
 
 /* ---- programs ----------------------------------------------------------- */
 
+struct bpf_program *image_object_attached(const struct image_object *o, const char *name)
+{
+	struct bpf_program *entry = o->entries ? entries_program(o->entries, name) : NULL;
+
+	return entry ? entry : bpf_object__find_program_by_name(o->obj, name);
+}
+
 static struct bpf_program *find_program(const struct image_object *o, const struct image_prog *p)
 {
-	return bpf_object__find_program_by_name(o->obj, p->name);
+	return image_object_attached(o, p->name);
 }
 
 int image_object_program(const struct image_object *o, unsigned n)
@@ -655,25 +721,33 @@ void image_object_stop(struct image_object *o)
 		read_missed(o);
 }
 
+static void add_cost(const struct bpf_program *p, uint64_t *ns, uint64_t *runs)
+{
+	struct bpf_prog_info info = {};
+	uint32_t size = sizeof(info);
+
+	if (!p || bpf_program__fd(p) < 0 || bpf_prog_get_info_by_fd(bpf_program__fd(p), &info, &size))
+		return;
+	*ns += info.run_time_ns;
+	*runs += info.run_cnt;
+}
+
 void image_object_cost(const struct image_object *o, uint64_t *ns, uint64_t *runs)
 {
 	struct bpf_program *p;
 
-	bpf_object__for_each_program(p, o->obj) {
-		struct bpf_prog_info info = {};
-		uint32_t size = sizeof(info);
-
-		if (bpf_program__fd(p) < 0 || bpf_prog_get_info_by_fd(bpf_program__fd(p), &info, &size))
-			continue;
-		*ns += info.run_time_ns;
-		*runs += info.run_cnt;
-	}
+	bpf_object__for_each_program(p, o->obj)
+		add_cost(p, ns, runs);
+	for (unsigned i = 0; o->entries && i < o->img->nprogs; i++)
+		add_cost(entries_program(o->entries, o->img->progs[i].name), ns, runs);
 }
 
 void image_object_done(struct image_object *o)
 {
 	join(o);
 	links_done(&o->links);
+	entries_free(o->entries);
+	o->entries = NULL;
 	bpf_object__close(o->obj);
 	o->obj = NULL;
 	free(o->rows);

@@ -13,10 +13,12 @@
 #include "records.h"
 
 struct bpf_object;
+struct entries;
 struct out;
 struct shared;
 struct target;
 struct ticks;
+struct unwinders;
 struct walk_maps;
 struct walkers;
 
@@ -27,6 +29,7 @@ struct load_env {
 	struct walkers *walkers;
 	int pid;                  /* -p; 0: none */
 	int only_pid;             /* see who_prepare() */
+	bool may_enter;           /* programs may be loaded with some languages first: see entries.h */
 	struct ticks *ticks;      /* see attach.h */
 	uint64_t ring_pages;      /* size of the ring buffer; 0: depends on the first image's records */
 	struct walk_maps *maps; /* out: made with the first image that has the unwinder; its taker owns it. It can
@@ -43,6 +46,7 @@ struct image_object {
 	                           * owned; NULL: not stopped */
 	pthread_t thread;         /* verifies, which takes long */
 	struct walkers *walkers;
+	struct entries *entries;  /* of its programs that walk stacks, if these are loaded separately; or NULL */
 	bool is_under_way;
 	atomic_bool is_over;      /* the thread has finished */
 	int result;
@@ -51,10 +55,19 @@ struct image_object {
 /* Starts loading. Returns 0 on success, -errno on failure, which it reports in the script's terms. Call
  * image_object_wait() afterwards, before obj is used, or image_object_done(). */
 int image_object_start(struct image_object *o, const struct image *img, struct load_env *env);
-/* Waits for the load; then env->shared has the image's maps. Returns 0 on success, -errno on failure,
- * which it reports in the script's terms. */
-int image_object_wait(struct image_object *o, struct load_env *env);
+/* Call it when u has read processes: programs that are not under way yet are loaded for their languages. Returns whether
+ * some were started. */
+bool image_object_load_walks(struct image_object *o, struct unwinders *u);
+/* Returns whether the kernel is still verifying. */
+bool image_object_is_loading(const struct image_object *o);
+/* Waits for the load; then env->shared has the image's maps. u: NULL if the image has no stacks. Returns 0 on
+ * success, -errno on failure, which it reports in the script's terms. */
+int image_object_wait(struct image_object *o, struct load_env *env, struct unwinders *u);
+/* Call it from time to time, and when entries_fd() is readable: stacks have more languages, if processes have. */
+void image_object_grow(struct image_object *o, struct unwinders *u);
 
+/* Returns the program to attach for the one with that name, or NULL if there is none. */
+struct bpf_program *image_object_attached(const struct image_object *o, const char *name);
 /* Returns the descriptor of its n-th program, owned by the object. */
 int image_object_program(const struct image_object *o, unsigned n);
 /* Runs its begin, end or self probes in the kernel, now. config: of their place. Calls done() after each. */

@@ -23,6 +23,7 @@
 #include "base/why.h"
 #include "output/stream.h"
 #include "session/about.h"
+#include "session/entries.h"
 #include "session/follow.h"
 #include "session/holds.h"
 #include "session/losses.h"
@@ -150,7 +151,7 @@ static int open_ring(struct session *s, const struct image *img)
 int session_attach_raw(struct session *s, const struct image_object *o, const char *program,
 	const char *tracepoint)
 {
-	struct bpf_program *prog = bpf_object__find_program_by_name(o->obj, program);
+	struct bpf_program *prog = image_object_attached(o, program);
 	struct bpf_link *link = prog ? bpf_program__attach_raw_tracepoint(prog, tracepoint) : NULL;
 
 	if (!link)
@@ -249,6 +250,7 @@ int session_open(struct target *t, const struct session_options *opt, struct ses
 		.ticks = &s->ticks,
 		.pid = opt->roots.n ? 0 : opt->pid,
 		.only_pid = opt->child || opt->roots.n ? 0 : opt->pid,
+		.may_enter = !opt->child && !opt->dry_run && !opt->grows && opt->mode == SCRIPT_RUNS,
 		.ring_pages = opt->settings->perf_rb_pages,
 	};
 	set_output(s, opt);
@@ -306,7 +308,9 @@ static int load(struct session *s, struct image_object *o, const struct image *i
 	if (!s->opt.dry_run)
 		r = session_open_unwinders(s, o);
 	s->forget.unwinders = s->unwinders;
-	verified = image_object_wait(o, &s->load);
+	verified = image_object_wait(o, &s->load, s->unwinders);
+	if (!r && !verified && o->entries)
+		r = session_watch(s, entries_fd(o->entries), FROM_ENTRIES);
 	return r ? r : verified;
 }
 
@@ -591,6 +595,8 @@ static void on_event(struct session *s, enum event_from from)
 	case FROM_WINDOW:
 		session_end_window(s);
 		break;
+	case FROM_ENTRIES: /* see grow() */
+		break;
 	case FROM_INPUT:
 		s->ended = !has_input();
 		break;
@@ -602,6 +608,13 @@ static void on_event(struct session *s, enum event_from from)
 		s->ended = true;
 		break;
 	}
+}
+
+/* Processes may have mapped another language. */
+static void grow(struct session *s)
+{
+	for (size_t i = 0; i < s->objects.len; i++)
+		image_object_grow(s->objects.data[i], s->unwinders);
 }
 
 bool session_poll(struct session *s, int timeout_ms)
@@ -621,6 +634,7 @@ bool session_poll(struct session *s, int timeout_ms)
 		session_drain(s, SLICE_NS);
 	else if (n <= 0 && s->nunread)
 		session_read_one_process(s);
+	grow(s);
 	return !s->ended;
 }
 

@@ -26,7 +26,7 @@ struct unwinders;
 
 enum event_from {
 	FROM_RING, FROM_TIMER, FROM_FOLLOW, FROM_SIGNAL, FROM_SELF, FROM_TICKS, FROM_PROCESS, FROM_OUTPUT, FROM_WINDOW,
-	FROM_INPUT, FROM_REQUESTS,
+	FROM_INPUT, FROM_REQUESTS, FROM_ENTRIES,
 };
 
 struct session {
@@ -118,7 +118,7 @@ bool session_print_table(struct session *s, const struct image_map **maps, size_
 
 /* session_stacks.c: makes the things that the object's stacks need, if they are missing: unwinders, followed
  * processes. Called while the kernel verifies. Returns 0 on success, -errno on failure, which it reports. */
-int session_open_unwinders(struct session *s, const struct image_object *o);
+int session_open_unwinders(struct session *s, struct image_object *o);
 /* Called when the object is loaded. Returns 0 on success, -errno on failure. */
 int session_open_requests(struct session *s, const struct image_object *o);
 void session_forget_programs(struct session *s, const struct image_object *o);

@@ -113,17 +113,20 @@ static int follow_processes(struct session *s)
 }
 
 /* Then reads the other processes while the kernel verifies: the first sample may be of one that sleeps now. */
-static void read_all(struct session *s, const struct image_object *o)
+static void read_all(struct session *s, struct image_object *o)
 {
 	bool wants_all = o->img->requests; /* events of a process that was not read have no request */
 
 	s->nunread = proc_list(s->target, &s->unread);
 	read_running(s);
-	while (s->nunread && (wants_all || !atomic_load(&o->is_over)))
-		session_read_one_process(s);
+	do {
+		image_object_load_walks(o, s->unwinders);
+		while (s->nunread && (wants_all || image_object_is_loading(o)))
+			session_read_one_process(s);
+	} while (image_object_load_walks(o, s->unwinders));
 }
 
-int session_open_unwinders(struct session *s, const struct image_object *o)
+int session_open_unwinders(struct session *s, struct image_object *o)
 {
 	const struct image *img = o->img;
 	bool names = img->user_stacks || img->user_symbols || img->requests;
@@ -143,6 +146,8 @@ int session_open_unwinders(struct session *s, const struct image_object *o)
 		unwinders_add_process(s->unwinders, (int)img->named[i]);
 	if (!r && (img->user_stacks || img->requests) && !s->opt.pid && !s->opt.child && !s->unread)
 		read_all(s, o);
+	if (!r && img->user_stacks)
+		image_object_load_walks(o, s->unwinders);
 	if (!r)
 		unwinders_preload_done(s->unwinders);
 	return r;

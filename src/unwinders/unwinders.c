@@ -255,6 +255,16 @@ void unwinders_lost(struct unwinders *u)
 	processes_lost(u->processes);
 }
 
+uint32_t unwinders_languages(const struct unwinders *u)
+{
+	return files_languages(u->files);
+}
+
+int unwinders_share_maps(struct unwinders *u, struct bpf_object *obj, uint32_t languages)
+{
+	return u->maps->share(u->maps, obj, languages);
+}
+
 void unwinders_feed(struct unwinders *u, struct requests *rs)
 {
 	processes_feed(u->processes, rs);

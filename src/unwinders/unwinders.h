@@ -20,14 +20,25 @@ struct str;
 
 /* Called before the object is loaded: sets the sizes of maps and constants (offsets in kernel structs), and
  * makes the maps for tables and processes; *ret writes them from now on, and must be freed. limit: maximum
- * number of frames of a stored stack. Returns 0 on success, -ENOENT if the object does not have the unwinder, or
- * another -errno if the kernel refuses such a map. */
-int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
+ * number of frames of a stored stack. languages (1 << enum frame_lang): the maps of others are made when they are
+ * needed. Returns 0 on success, -ENOENT if the object does not have the unwinder, or another -errno if the kernel
+ * refuses such a map. */
+int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit, uint32_t languages,
 	struct walk_maps **ret);
 /* Sets the sizes and constants of another object, which shares the first one's maps. */
 int unwinders_configure(struct target *t, struct bpf_object *obj, uint32_t limit);
 /* All walks of the object want only these languages' frames, 1 << enum frame_lang; 0: no restriction. */
 void unwinders_narrow(struct bpf_object *obj, uint32_t languages);
+
+/* A language (1 << enum frame_lang) costs the verifier thousands of instructions, so an object has only those of files
+ * that processes have mapped. Replaces the calls of other languages' functions in an ELF file that is not opened yet.
+ * Returns 0 on success, -EINVAL if it is not such a file. */
+int unwinders_leave_out(void *elf, size_t size, uint32_t languages);
+/* Sets the constant by which the walk knows the languages that it has, and makes no maps for others. */
+void unwinders_load_only(struct bpf_object *obj, uint32_t languages);
+/* Returns the language of a map (enum frame_lang) by its name, or 0 if it is not a language's. */
+unsigned unwinders_map_language(const char *name);
+
 /* Makes maps for walks only on the host: writing to them does nothing. Returns 0 on success, -ENOMEM if there is no
  * memory. */
 int walk_maps_memory(struct walk_maps **ret);
@@ -77,6 +88,11 @@ void unwinders_exec(struct unwinders *u, uint32_t pid);
 void unwinders_exit(struct unwinders *u, uint32_t pid);
 void unwinders_lost(struct unwinders *u);
 void unwinders_publish(struct unwinders *u);
+
+/* Returns the languages of all files that were seen so far, 1 << enum frame_lang. */
+uint32_t unwinders_languages(const struct unwinders *u);
+/* Lets an object, not loaded yet, use the maps that the unwinders write. Returns 0 on success, -errno on failure. */
+int unwinders_share_maps(struct unwinders *u, struct bpf_object *obj, uint32_t languages);
 
 /* From now on rs gets all processes (requests/requests.h); NULL: no longer. */
 void unwinders_feed(struct unwinders *u, struct requests *rs);

@@ -37,7 +37,7 @@ static const struct {
 	uint32_t size, n;
 } slot_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 }, { 4 << 20, 1 } };
 
-enum { SLOT_SIZES = 4, SLOTS_MAX = 64, DROPS_MAX = 64 };
+enum { SLOT_SIZES = 4, SLOTS_MAX = 64, DROPS_MAX = 64, MAP_ROWS = 4 + 2 * (FRAME_LANGS - 1) };
 
 struct slot {
 	uint32_t file;
@@ -72,11 +72,18 @@ struct slots {
 	uint32_t n;
 };
 
+/* A map's definition in the object. */
+struct map_form {
+	enum bpf_map_type type;
+	uint32_t key_size, value_size, entries, flags;
+};
+
 struct maps_bpf {
 	struct walk_maps maps;
-	/* fds; -1: the object has no such map */
+	struct map_form form[MAP_ROWS]; /* by map_rows; value_size 0: the object has no such map */
+	/* fds; -1: there is no such map */
 	int tables, mappings, unknown, inodes;
-	int procs[FRAME_LANGS], files[FRAME_LANGS]; /* by language: STEM_procs, STEM_files */
+	int procs[FRAME_LANGS], files[FRAME_LANGS]; /* by language: STEM_procs, STEM_files. Made when they are needed */
 	uint32_t ntables;
 	uint32_t file[PENDING_MAX]; /* tables to put into the array */
 	int fd[PENDING_MAX];
@@ -103,14 +110,15 @@ struct maps_bpf {
 static const struct {
 	const char *name;
 	size_t fd; /* offset in struct maps_bpf */
+	unsigned lang;
 } map_rows[] = {
-	{ "tables", offsetof(struct maps_bpf, tables) },
-	{ "mappings", offsetof(struct maps_bpf, mappings) },
-	{ "unknown_procs", offsetof(struct maps_bpf, unknown) },
-	{ "files_by_inode", offsetof(struct maps_bpf, inodes) },
+	{ "tables", offsetof(struct maps_bpf, tables), 0 },
+	{ "mappings", offsetof(struct maps_bpf, mappings), 0 },
+	{ "unknown_procs", offsetof(struct maps_bpf, unknown), 0 },
+	{ "files_by_inode", offsetof(struct maps_bpf, inodes), 0 },
 #define L(id, stem, builtin, kind, name)                                                 \
-	{ #stem "_procs", offsetof(struct maps_bpf, procs[FRAME_LANG_##id]) },           \
-	{ #stem "_files", offsetof(struct maps_bpf, files[FRAME_LANG_##id]) },
+	{ #stem "_procs", offsetof(struct maps_bpf, procs[FRAME_LANG_##id]), FRAME_LANG_##id }, \
+	{ #stem "_files", offsetof(struct maps_bpf, files[FRAME_LANG_##id]), FRAME_LANG_##id },
 #include "bpf/languages.def"
 #undef L
 };
@@ -118,6 +126,45 @@ static const struct {
 static int *map_fd(struct maps_bpf *s, size_t i)
 {
 	return (int *)((char *)s + map_rows[i].fd);
+}
+
+static int make_table(size_t size)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, 8, (uint32_t)((size + 7) / 8), &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_map(const struct map_form *f, const char *name)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = f->flags);
+	_cleanup_(closep) int inner = -1;
+	int fd;
+
+	if (f->type == BPF_MAP_TYPE_ARRAY_OF_MAPS) {
+		inner = make_table(8);
+		if (inner < 0)
+			return inner;
+		opts.inner_map_fd = (uint32_t)inner;
+	}
+	fd = bpf_map_create(f->type, name, f->key_size, f->value_size, f->entries, &opts);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Makes the language's maps, if it has some that were not made yet. Returns 0 on success, -errno on failure. */
+static int need_lang(struct maps_bpf *s, unsigned lang)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++) {
+		int *fd = map_fd(s, i);
+
+		if (map_rows[i].lang != lang || *fd >= 0 || !s->form[i].value_size)
+			continue;
+		*fd = make_map(&s->form[i], map_rows[i].name);
+		if (*fd < 0)
+			return *fd;
+	}
+	return 0;
 }
 
 /* ---- before the object is loaded ---- */
@@ -235,14 +282,6 @@ static void unmap_filled(struct maps_bpf *s)
 	for (size_t i = 0; i < s->filled.len; i++)
 		munmap(s->filled.data[i].at, s->filled.data[i].bytes);
 	vec_done(&s->filled);
-}
-
-static int make_table(size_t size)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, 8, (uint32_t)((size + 7) / 8), &opts);
-
-	return fd < 0 ? -errno : fd;
 }
 
 /* There is one wait for all tables; before 5.16 there are no batches. */
@@ -522,14 +561,43 @@ static int set_chunk(struct walk_maps *maps, uint32_t pid, uint32_t chunk,
 	return err ? err : set_or_delete(s->mappings, &key, value);
 }
 
+static int set_lang(struct maps_bpf *s, unsigned lang, const int *map, uint32_t key, const void *value)
+{
+	int err = value ? need_lang(s, lang) : 0;
+
+	return err ? err : set_or_delete(*map, &key, value);
+}
+
 static int set_proc(struct walk_maps *maps, unsigned lang, uint32_t pid, const void *value)
 {
-	return set_or_delete(((struct maps_bpf *)maps)->procs[lang], &pid, value);
+	struct maps_bpf *s = (struct maps_bpf *)maps;
+
+	return set_lang(s, lang, &s->procs[lang], pid, value);
 }
 
 static int set_file(struct walk_maps *maps, unsigned lang, uint32_t file, const void *value)
 {
-	return set_or_delete(((struct maps_bpf *)maps)->files[lang], &file, value);
+	struct maps_bpf *s = (struct maps_bpf *)maps;
+
+	return set_lang(s, lang, &s->files[lang], file, value);
+}
+
+static int share(struct walk_maps *maps, struct bpf_object *obj, uint32_t languages)
+{
+	struct maps_bpf *s = (struct maps_bpf *)maps;
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(map_rows) && !err; i++) {
+		struct bpf_map *m = bpf_object__find_map_by_name(obj, map_rows[i].name);
+		unsigned lang = map_rows[i].lang;
+
+		if (!m || (lang && !(languages >> lang & 1)))
+			continue;
+		err = lang ? need_lang(s, lang) : 0;
+		if (!err && *map_fd(s, i) >= 0)
+			err = bpf_map__reuse_fd(m, *map_fd(s, i));
+	}
+	return err;
 }
 
 static uint32_t generation(struct walk_maps *maps, unsigned lang, uint32_t pid)
@@ -574,42 +642,35 @@ static void maps_free(struct walk_maps *maps)
 	free(s);
 }
 
-static int make_map(struct bpf_map *m)
+static struct map_form form_of(const struct bpf_map *m)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = bpf_map__map_flags(m));
-	_cleanup_(closep) int inner = -1, fd = -1;
-	int err;
-
-	if (bpf_map__type(m) == BPF_MAP_TYPE_ARRAY_OF_MAPS) {
-		inner = make_table(8);
-		if (inner < 0)
-			return inner;
-		opts.inner_map_fd = (uint32_t)inner;
-	}
-	fd = bpf_map_create(bpf_map__type(m), bpf_map__name(m), bpf_map__key_size(m), bpf_map__value_size(m),
-		bpf_map__max_entries(m), &opts);
-	if (fd < 0)
-		return -errno;
-	err = bpf_map__reuse_fd(m, fd);
-	return err ? err : TAKE_FD(fd);
+	return (struct map_form){ bpf_map__type(m), bpf_map__key_size(m), bpf_map__value_size(m),
+		bpf_map__max_entries(m), bpf_map__map_flags(m) };
 }
 
-static int make_maps(struct maps_bpf *s, struct bpf_object *obj)
+/* Languages that are left out get their maps later. */
+static int make_maps(struct maps_bpf *s, struct bpf_object *obj, uint32_t languages)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++) {
 		struct bpf_map *m = bpf_object__find_map_by_name(obj, map_rows[i].name);
-		int fd = m ? make_map(m) : -1;
+		int err;
 
-		if (m && fd < 0)
-			return fd;
-		*map_fd(s, i) = fd;
-		if (m && map_fd(s, i) == &s->tables)
+		if (!m)
+			continue;
+		s->form[i] = form_of(m);
+		if (map_rows[i].lang && !(languages >> map_rows[i].lang & 1))
+			continue;
+		*map_fd(s, i) = make_map(&s->form[i], map_rows[i].name);
+		err = *map_fd(s, i) < 0 ? *map_fd(s, i) : bpf_map__reuse_fd(m, *map_fd(s, i));
+		if (err)
+			return err;
+		if (map_fd(s, i) == &s->tables)
 			s->ntables = bpf_map__max_entries(m);
 	}
 	return 0;
 }
 
-int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
+int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit, uint32_t languages,
 	struct walk_maps **ret)
 {
 	int err = unwinders_configure(t, obj, limit);
@@ -621,11 +682,11 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit,
 	if (!s)
 		return -ENOMEM;
 	s->maps = (struct walk_maps){ set_table, drop_table, number_file, set_chunk, set_proc, set_file, generation,
-		set_inode, maps_flush, maps_free };
+		set_inode, maps_flush, share, maps_free };
 	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		*map_fd(s, i) = -1;
 	s->empty = -1;
-	err = make_maps(s, obj);
+	err = make_maps(s, obj, languages);
 	if (err) {
 		maps_free(&s->maps);
 		return err;

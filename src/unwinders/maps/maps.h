@@ -7,6 +7,8 @@
 
 #include "bpf/walk/unwind.h"
 
+struct bpf_object;
+
 /* Functions return 0 or -errno. lang: enum frame_lang; its values have proc_size bytes, see lang.h. */
 struct walk_maps {
 	int (*set_table)(struct walk_maps *m, uint32_t file, const void *table, size_t size);
@@ -29,5 +31,7 @@ struct walk_maps {
 		const struct inode_file *value);
 	/* When this returns, all tables and mappings are there. Mappings wait for the first call. */
 	int (*flush)(struct walk_maps *m);
+	/* Lets another object, not loaded yet, use these maps, and those of its languages (1 << enum frame_lang). */
+	int (*share)(struct walk_maps *m, struct bpf_object *obj, uint32_t languages);
 	void (*free)(struct walk_maps *m);
 };

@@ -69,6 +69,7 @@ struct files {
 	uint64_t due;              /* time of the next check, CLOCK_MONOTONIC ns */
 	uint64_t stored;           /* bytes stored since the last check of the cache's directory */
 	uint64_t kernel;           /* bytes of tables in the kernel */
+	uint32_t languages;        /* of all files so far: 1 << enum frame_lang */
 	void (*on_table)(void *arg);
 	void *on_table_arg;
 };
@@ -232,6 +233,7 @@ static void fill_file(struct files *fs, struct file *f, struct elf *elf, const s
 {
 	f->elf = elf;
 	f->table = *table;
+	fs->languages |= file_languages(f);
 	if (!table->data || fs->maps->set_table(fs->maps, f->id, table->data, table->size))
 		fs->stats.failed++;
 	fs->fresh += memory_of(f);
@@ -662,6 +664,11 @@ void files_evict(struct files *fs, struct file *f)
 }
 
 /* ---- questions ---- */
+
+uint32_t files_languages(const struct files *fs)
+{
+	return fs->languages;
+}
 
 uint32_t file_languages(const struct file *f)
 {

@@ -74,6 +74,8 @@ struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t bas
 /* Returns NULL if there is no such number. */
 struct file *files_get(const struct files *fs, uint32_t id);
 
+/* Returns the languages of all files so far, 1 << enum frame_lang. */
+uint32_t files_languages(const struct files *fs);
 /* Returns the languages in the file's table: 1 << enum frame_lang. */
 uint32_t file_languages(const struct file *f);
 /* Makes the argument of the language's functions; f must have the language. */

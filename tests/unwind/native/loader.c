@@ -91,7 +91,7 @@ int loader_open(struct target *t, uint32_t limit, bool noloop, struct loaded *re
 	ret->obj = link_and_open(noloop);
 	if (!ret->obj)
 		return -errno;
-	err = unwinders_prepare(t, ret->obj, limit, &ret->maps);
+	err = unwinders_prepare(t, ret->obj, limit, LANGS_ALL, &ret->maps);
 	if (err)
 		return err;
 	set_u32(ret->obj, "test_limit", limit);
