@@ -542,8 +542,11 @@ void image_object_grow(struct image_object *o, struct unwinders *u)
 	if (entries_are_still(o->entries))
 		r = entries_take(o->entries);
 	r = r ? r : entries_grow(o->entries, u);
-	if (r < 0)
-		log_warn("stacks lack the frames of languages that processes have mapped since the start: %s", why_errno(r));
+	if (r >= 0)
+		return;
+	if (log_level >= 2)
+		fputs(str_text(&said), stderr);
+	log_warn("stacks lack the frames of languages that processes have mapped since the start: %s", why_errno(r));
 }
 
 int image_object_wait(struct image_object *o, struct load_env *env, struct unwinders *u)

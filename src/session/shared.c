@@ -249,7 +249,7 @@ int shared_add(struct shared *s, struct bpf_object *obj, const struct image *img
 
 		if (old)
 			old->print |= img->print_maps && of_script(img, bpf_map__name(m));
-		else if (can_be_shared(m) && bpf_map__fd(m) >= 0) /* some are not made: entries.h */
+		else if (can_be_shared(m) && bpf_map__autocreate(m)) /* see unwinders_load_only() */
 			r = add(s, m, img);
 		if (r)
 			return r;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""narrow.py STRATA - for a script with stacks of only one language, the kernel verifies fewer instructions."""
+"""narrow.py STRATA - for a script with stacks of only one language, the kernel verifies fewer instructions. With -c all
+languages are loaded, because the command may run any program."""
 import os
 import pathlib
 import re
@@ -25,7 +26,7 @@ def text(fdinfo):
 
 def verified(script):
     """Returns the number of instructions of the largest program."""
-    tracer = subprocess.Popen([STRATA, '-e', script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    tracer = subprocess.Popen([STRATA, '-e', script, '-c', 'sleep 60'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     attached(tracer)
     seen = [int(n) for f in pathlib.Path(f'/proc/{tracer.pid}/fdinfo').iterdir()
             for n in re.findall(r'^verified_insns:\t(\d+)', text(f), re.M)]

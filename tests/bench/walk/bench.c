@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 	double empty, walk, get;
 	int tables, pointers, stats;
 
-	if (argc < 3 || geteuid() != 0 || loader_open(t, UNWIND_LIMIT_DEFAULT, false, &l)) {
+	if (argc < 3 || geteuid() != 0 || loader_open(t, UNWIND_LIMIT_DEFAULT, false, LANGS_ALL, &l)) {
 		puts("SKIP: needs root and two programs");
 		return 77;
 	}

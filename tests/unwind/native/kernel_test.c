@@ -13,14 +13,20 @@
 #include "loader.h"
 #include "target/target.h"
 
-/* Limits of instructions that the verifier processes: its time dominates the start of strata. On arm64
- * the walk also looks for function bounds; Linux 7.2 counts a fifth to a third more than 6.18 (44,000
- * on x86_64, of which Java's frames are a quarter). */
+/* Limits of instructions that the verifier processes: its time dominates the start of strata, which loads only the
+ * languages that processes have. On arm64 the walk also looks for function bounds; Linux 7.2 counts a fifth to a third
+ * more than 6.18. */
 #ifdef __aarch64__
-#define MOST_INSTRUCTIONS 66000
+#define MOST_INSTRUCTIONS 66000 /* with all languages */
+#define MOST_NATIVE       20000 /* without any */
 #else
 #define MOST_INSTRUCTIONS 58000
+#define MOST_NATIVE       15000
 #endif
+/* The limit of what a language of each kind adds. */
+#define MOST_LIST   12000
+#define MOST_NATIVE_LANG 6000
+#define MOST_FRAME  14000
 /* For kernels without bpf_loop(), before 5.17. The kernel's own limit is a million. Linux 6.12 counts 407,000 on arm64,
  * of which Perl's contexts are 37,000. */
 #define MOST_NOLOOP 450000
@@ -173,7 +179,7 @@ static void test_all(int argc, char **argv, uint32_t limit)
 {
 	struct loaded l = {};
 	char what[128];
-	int err = loader_open(target, limit, false, &l);
+	int err = loader_open(target, limit, false, LANGS_ALL, &l);
 
 	if (err) {
 		ok(0, "/unwind.bpf.o", strerror(-err));
@@ -195,13 +201,67 @@ static void test_all(int argc, char **argv, uint32_t limit)
 	loader_close(&l);
 }
 
+/* Returns the number of instructions of an object with these languages, or 0 if it does not load. */
+static uint32_t count(uint32_t languages)
+{
+	struct loaded l = {};
+	uint32_t n = loader_open(target, UNWIND_LIMIT_DEFAULT, false, languages, &l) ? 0 : l.instructions;
+
+	loader_close(&l);
+	return n;
+}
+
+/* A language costs nothing if it is not loaded, and no more than its limit if it is. */
+static void test_languages(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t most;
+	} rows[] = {
+#define LIST_MOST   MOST_LIST
+#define NATIVE_MOST MOST_NATIVE_LANG
+#define FRAME_MOST  MOST_FRAME
+#define L(id, stem, builtin, kind, name) {name, kind##_MOST},
+#include "bpf/languages.def"
+#undef L
+	};
+	uint32_t native = count(0), all = count(LANGS_ALL), sum = native;
+	char what[128];
+
+	snprintf(what, sizeof(what), "without languages: %u instructions, with all: %u", native, all);
+	ok(native && native < MOST_NATIVE && all > 2 * native, "languages", what);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		uint32_t n = count(1U << (i + 1));
+
+		snprintf(what, sizeof(what), "%s: %u more instructions", rows[i].name, n - native);
+		ok(n > native && n - native < rows[i].most, "languages", what);
+		sum += n - native;
+	}
+	snprintf(what, sizeof(what), "all languages: the sum of their parts is %u of %u", sum, all);
+	ok(sum > all - all / 4 && sum < all + all / 4, "languages", what);
+}
+
+/* An object without languages walks native stacks as before. */
+static void test_without_languages(const char *program)
+{
+	struct loaded l = {};
+
+	if (loader_open(target, UNWIND_LIMIT_MAX, false, 0, &l)) {
+		ok(0, "languages", "an object without languages loads");
+		return;
+	}
+	test_stack(&l, program, "10");
+	test_stack(&l, program, "1000");
+	loader_close(&l);
+}
+
 /* The object for kernels without bpf_loop(). */
 static void test_noloop(const char *program)
 {
 	struct loaded l = {};
 	char what[128];
 
-	if (loader_open(target, UNWIND_LIMIT_MAX, true, &l)) {
+	if (loader_open(target, UNWIND_LIMIT_MAX, true, LANGS_ALL, &l)) {
 		ok(0, "/unwind_noloop.bpf.o", "loads");
 		return;
 	}
@@ -225,6 +285,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	test_all(argc, argv, UNWIND_LIMIT_MAX);
+	test_languages();
+	test_without_languages(argv[1]);
 	test_noloop(argv[1]);
 	target_close(target);
 	return plan();

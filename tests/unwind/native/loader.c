@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,11 +39,14 @@ static void add(struct bpf_linker *l, const void *data, size_t size)
 		abort();
 }
 
-static struct bpf_object *link_and_open(bool noloop)
+static struct bpf_object *link_and_open(bool noloop, uint32_t languages)
 {
 	_cleanup_(closep) int fd = memfd_create("linked", MFD_CLOEXEC);
+	struct bpf_object *obj;
 	struct bpf_linker *l;
+	struct stat st;
 	char path[32];
+	void *elf;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	l = bpf_linker__new(path, NULL);
@@ -54,7 +58,14 @@ static struct bpf_object *link_and_open(bool noloop)
 	if (bpf_linker__finalize(l))
 		abort();
 	bpf_linker__free(l);
-	return bpf_object__open_file(path, NULL);
+	if (fstat(fd, &st))
+		abort();
+	elf = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (elf == MAP_FAILED || unwinders_leave_out(elf, (size_t)st.st_size, LANGS_ALL & ~languages))
+		abort();
+	obj = bpf_object__open_mem(elf, (size_t)st.st_size, NULL);
+	munmap(elf, (size_t)st.st_size);
+	return obj;
 }
 
 /* Either order: the linker may put main.bpf.c's variables first or last in .rodata. */
@@ -81,19 +92,20 @@ static double now_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
-int loader_open(struct target *t, uint32_t limit, bool noloop, struct loaded *ret)
+int loader_open(struct target *t, uint32_t limit, bool noloop, uint32_t languages, struct loaded *ret)
 {
 	struct bpf_prog_info info = {};
 	uint32_t size = sizeof(info);
 	int err;
 
 	libbpf_set_print(say);
-	ret->obj = link_and_open(noloop);
+	ret->obj = link_and_open(noloop, languages);
 	if (!ret->obj)
 		return -errno;
-	err = unwinders_prepare(t, ret->obj, limit, LANGS_ALL, &ret->maps);
+	err = unwinders_prepare(t, ret->obj, limit, languages, &ret->maps);
 	if (err)
 		return err;
+	unwinders_load_only(ret->obj, languages);
 	set_u32(ret->obj, "test_limit", limit);
 	ret->load_ms = now_ms();
 	err = bpf_object__load(ret->obj);

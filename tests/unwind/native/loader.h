@@ -18,8 +18,9 @@ struct loaded {
 	uint32_t instructions; /* the number that the verifier processed for test_walk */
 };
 
-/* Returns 0 or -errno. noloop: the object for kernels without bpf_loop(). */
-int loader_open(struct target *t, uint32_t limit, bool noloop, struct loaded *ret);
+/* Returns 0 or -errno. noloop: the object for kernels without bpf_loop(). languages: the object has only these, 1 << enum
+ * frame_lang. */
+int loader_open(struct target *t, uint32_t limit, bool noloop, uint32_t languages, struct loaded *ret);
 void loader_close(struct loaded *l);
 /* Publishes the tables and mappings of a process. */
 void loader_add(struct loaded *l, const struct test_process *p);
