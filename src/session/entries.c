@@ -42,6 +42,7 @@ struct entries {
 	unsigned n;
 	uint32_t loaded;         /* languages of the programs that the entries call */
 	bool is_loaded;          /* they call some */
+	bool has_entries;        /* the entries are loaded */
 	bool has_failed;         /* the kernel refused to load more languages: this is not tried again */
 
 	struct bpf_object *next; /* under way, or NULL */
@@ -179,12 +180,13 @@ void entries_free(struct entries *e)
 	free(e);
 }
 
-int entries_load(struct entries *e)
+static int load_entries(struct entries *e)
 {
 	int r = 0;
 
 	for (unsigned i = 0; i < e->n && !r; i++)
 		r = e->all[i].of ? bpf_object__load(e->all[i].obj) : 0;
+	e->has_entries = !r;
 	return r;
 }
 
@@ -296,7 +298,9 @@ int entries_grow(struct entries *e, struct unwinders *u)
 	e->has_thread = !pthread_create(&e->thread, NULL, load, e);
 	if (!e->has_thread)
 		load(e);
-	return 1;
+	if (!e->has_entries) /* while the thread waits for the verifier */
+		r = load_entries(e);
+	return r ? r : 1;
 }
 
 bool entries_are_still(const struct entries *e)

@@ -22,8 +22,6 @@ bool entries_suit(const struct image *img);
  * make the maps of languages. Returns 0 on success, -errno on failure. */
 int entries_open(struct entries **ret, const struct image *img, struct bpf_object *obj, const struct load_env *env);
 void entries_free(struct entries *e);
-/* Loads the entries, after the image's object. Returns 0 on success, -errno on failure. */
-int entries_load(struct entries *e);
 
 /* Starts loading the programs that walk, if the unwinders have seen a language which those that are loaded do not have,
  * or none are loaded. Returns 1 if it started, 0 if there is nothing to do or loading is under way, -errno on

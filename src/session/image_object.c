@@ -24,6 +24,7 @@
 #include "base/str.h"
 #include "base/why.h"
 #include "session/entries.h"
+#include "session/script_maps.h"
 #include "session/shared.h"
 #include "session/walkers.h"
 #include "session/who.h"
@@ -167,30 +168,6 @@ static void size_map(struct bpf_object *obj, const char *name, uint32_t value_si
 		bpf_map__set_max_entries(m, entries);
 }
 
-/* The kernel makes all elements of a hash map at once. A map larger than the memory takes memory from all
- * other processes before it is refused. */
-static bool maps_fit(const struct image *img, struct bpf_object *obj)
-{
-	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
-	uint64_t cpus = (uint64_t)libbpf_num_possible_cpus(), sum = img->scratch_size * SCRATCH_SLOTS * cpus;
-
-	for (unsigned i = 0; i < img->nmaps; i++) {
-		const struct image_map *m = &img->maps[i];
-		const struct bpf_map *bpf = bpf_object__find_map_by_name(obj, m->bpf_name);
-		uint64_t entries = bpf ? m->max_entries : 0;
-
-		sum += entries * (m->key_size + m->value_size * (m->per_cpu ? cpus : 1));
-		if (sum <= half)
-			continue;
-		log_error("@%s has room for %" PRIu64 " elements of %u bytes, which makes the script's maps larger "
-			"than half of this machine's memory", m->name, entries, m->key_size + m->value_size);
-		log_hint("config = { max_map_keys = N } sets the elements of all maps, let @%s = hash(N) those of "
-			"one", m->name);
-		return false;
-	}
-	return true;
-}
-
 /* A trampoline's program is loaded for one function. */
 static int set_function(const struct image *img, const struct image_prog *p, struct target *t,
 	struct bpf_program *bpf)
@@ -331,61 +308,22 @@ static int prepare_unwinder(const struct image *img, struct bpf_object *obj, str
 	return r;
 }
 
-/* Stacks that differ only by an address are different keys until they are printed, so a long profile has far
- * more than the usual 4,096 keys. Their number is limited to a part of the machine's memory; the kernel
- * allocates elements as the map fills, or before 6.1 all at once. */
-enum { STACK_KEYS_LEAST = 4096, STACK_KEYS_MOST = 1 << 18, STACK_KEYS_AT_ONCE = 1 << 14, STACK_KEYS_MEMORY = 256 };
-
-static uint32_t stack_keys(const struct image_map *m, bool at_once)
-{
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / STACK_KEYS_MEMORY;
-	uint64_t cpus = m->per_cpu ? (uint64_t)libbpf_num_possible_cpus() : 1, n = STACK_KEYS_LEAST;
-	uint64_t element = 96 + m->key_size + cpus * m->value_size;
-
-	while (n < (at_once ? STACK_KEYS_AT_ONCE : STACK_KEYS_MOST) && 2 * n * element <= memory)
-		n *= 2;
-	return (uint32_t)n;
-}
-
-static int size_script_map(const struct image_map *m, bool grows, struct shared *s, struct bpf_object *obj)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, m->bpf_name);
-	uint32_t entries = m->sized_by_memory ? stack_keys(m, !grows) : m->max_entries;
-	uint32_t flags = m->sized_by_memory && grows ? BPF_F_NO_PREALLOC : 0;
-
-	if (!map)
-		return 0;
-	if (m->taken)
-		return shared_hold(s, obj, m, entries, flags);
-	bpf_map__set_max_entries(map, entries);
-	bpf_map__set_map_flags(map, bpf_map__map_flags(map) | flags);
-	return 0;
-}
-
-static int size_script_maps(const struct image *img, const struct load_env *env, struct bpf_object *obj)
-{
-	bool grows = target_feature(env->target, FEATURE_MAP_ALLOC);
-	int r = 0;
-
-	for (unsigned i = 0; i < img->nmaps && !r; i++)
-		r = size_script_map(&img->maps[i], grows, env->shared, obj);
-	return r;
-}
-
-static int prepare(const struct image *img, struct bpf_object *obj, struct load_env *env)
+static int prepare(struct image_object *o, const struct image *img, struct bpf_object *obj, struct load_env *env)
 {
 	int r = 0;
 
 	if (img->user_stacks && lacks_stacks(env->target))
 		return -EOPNOTSUPP;
-	if (!maps_fit(img, obj))
+	if (!script_maps_fit(img, obj))
 		return -E2BIG;
 	size_map(obj, "scratch", img->scratch_size, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "handovers", 0, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "ring", 0, ring_size(img, env->ring_pages));
-	r = size_script_maps(img, env, obj);
+	r = script_maps_size(img, env, obj);
 	if (r)
 		why_no_bpf(r);
+	else
+		o->large = large_maps_begin(img, obj, env->shared);
 	if (!r && img->unwinder)
 		r = prepare_unwinder(img, obj, env);
 	if (r)
@@ -419,11 +357,11 @@ static void *verify(void *arg)
 {
 	struct image_object *o = arg;
 
-	o->result = bpf_object__load(o->obj);
+	o->result = large_maps_use(TAKE(o->large), o->obj);
+	if (!o->result)
+		o->result = bpf_object__load(o->obj);
 	if (!o->result && o->img->handover)
 		o->result = walkers_load(o->walkers, o->img, o->obj);
-	if (!o->result && o->entries)
-		o->result = entries_load(o->entries);
 	atomic_store(&o->is_over, true);
 	return NULL;
 }
@@ -474,7 +412,7 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 	if (!r)
 		r = check_files(o->obj);
 	if (!r)
-		r = prepare(img, o->obj, env); /* this reports the reason */
+		r = prepare(o, img, o->obj, env); /* this reports the reason */
 	o->walkers = env->walkers;
 	if (!r && img->handover) {
 		r = walkers_open(o->walkers, env, img, o->obj);
@@ -748,6 +686,7 @@ void image_object_cost(const struct image_object *o, uint64_t *ns, uint64_t *run
 void image_object_done(struct image_object *o)
 {
 	join(o);
+	large_maps_use(o->large, NULL);
 	links_done(&o->links);
 	entries_free(o->entries);
 	o->entries = NULL;

@@ -14,6 +14,7 @@
 
 struct bpf_object;
 struct entries;
+struct large_maps;
 struct out;
 struct shared;
 struct target;
@@ -47,6 +48,7 @@ struct image_object {
 	pthread_t thread;         /* verifies, which takes long */
 	struct walkers *walkers;
 	struct entries *entries;  /* of its programs that walk stacks, if these are loaded separately; or NULL */
+	struct large_maps *large; /* until the thread takes them */
 	bool is_under_way;
 	atomic_bool is_over;      /* the thread has finished */
 	int result;

@@ -415,6 +415,8 @@ static int run(struct session *s, struct image_object *o)
 	if (!r && s->opt.child && !s->ended && !s->is_released)
 		r = child_release(s->opt.child);
 	s->is_released = true;
+	if (s->unwinders)
+		unwinders_settle(s->unwinders);
 	s->begun = s->seen;
 	if (!s->about_whom.len)
 		about_process(s, &s->about_whom);

@@ -204,6 +204,11 @@ void unwinders_preload_done(struct unwinders *u)
 	u->maps->flush(u->maps);
 }
 
+void unwinders_settle(struct unwinders *u)
+{
+	u->maps->settle(u->maps);
+}
+
 static int add_process(struct unwinders *u, int pid)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);

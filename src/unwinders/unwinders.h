@@ -65,6 +65,8 @@ void unwinders_show_inlines(bool on);
 void unwinders_preload_file(struct unwinders *u, const char *path);
 /* Called after some files, and once after the first processes: their tables are in the kernel when this returns. */
 void unwinders_preload_done(struct unwinders *u);
+/* Called when the probes are attached: prepares for tables of new files. */
+void unwinders_settle(struct unwinders *u);
 /* Reads the mappings of a living process, again at each call. Returns 0 on success, -ESRCH if the process has
  * ended, -errno on other failures. */
 int unwinders_add_process(struct unwinders *u, int pid);

@@ -4,8 +4,8 @@
  * Each table is an array that is filled through mmap: 1 ms for 4 MB, instead of 50 ms for updates element by
  * element. Putting an array into the array of tables makes the kernel wait for an RCU grace period, 10 ms. So some
  * empty arrays, the slots, are put there in advance, and tables are written to them: a library that a process has
- * just mapped is known before it runs. A thread makes the slots and does the waiting, at first while programs are
- * verified. Tables without a slot are collected, and put there together before the first mapping that may refer to
+ * just mapped is known before it runs. A thread makes the slots and does the waiting, at first when the probes are
+ * attached. Tables without a slot are collected, and put there together before the first mapping that may refer to
  * them. At the start mappings are collected, too, until the first flush: one wait for all processes.
  *
  * The maps for tables and processes are made here, not with the object's other maps, so that they are filled
@@ -413,6 +413,11 @@ static void refill_slots(struct maps_bpf *s)
 		start_thread(s);
 }
 
+static void settle(struct walk_maps *maps)
+{
+	refill_slots((struct maps_bpf *)maps);
+}
+
 static bool take_slot(struct maps_bpf *s, size_t size)
 {
 	if (s->tables < 0 || s->gathers || !size || s->taken.file)
@@ -682,7 +687,7 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit, 
 	if (!s)
 		return -ENOMEM;
 	s->maps = (struct walk_maps){ set_table, drop_table, number_file, set_chunk, set_proc, set_file, generation,
-		set_inode, maps_flush, share, maps_free };
+		set_inode, maps_flush, settle, share, maps_free };
 	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		*map_fd(s, i) = -1;
 	s->empty = -1;
@@ -692,8 +697,6 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit, 
 		return err;
 	}
 	s->has_slots = s->gathers = s->tables >= 0;
-	if (s->has_slots)
-		start_thread(s);
 	*ret = &s->maps;
 	return 0;
 }

@@ -31,6 +31,8 @@ struct walk_maps {
 		const struct inode_file *value);
 	/* When this returns, all tables and mappings are there. Mappings wait for the first call. */
 	int (*flush)(struct walk_maps *m);
+	/* The start is over: from now on tables of new files come one by one, and shall be available at once. */
+	void (*settle)(struct walk_maps *m);
 	/* Lets another object, not loaded yet, use these maps, and those of its languages (1 << enum frame_lang). */
 	int (*share)(struct walk_maps *m, struct bpf_object *obj, uint32_t languages);
 	void (*free)(struct walk_maps *m);

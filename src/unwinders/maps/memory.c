@@ -51,6 +51,10 @@ static int flush(struct walk_maps *m)
 	return 0;
 }
 
+static void settle(struct walk_maps *m)
+{
+}
+
 static int share(struct walk_maps *m, struct bpf_object *obj, uint32_t languages)
 {
 	return -ENOENT; /* there are none */
@@ -68,7 +72,7 @@ int walk_maps_memory(struct walk_maps **ret)
 	if (!s)
 		return -ENOMEM;
 	s->maps = (struct walk_maps){ set_table, drop_table, number_file, set_chunk, set_lang, set_lang, generation,
-		set_inode, flush, share, maps_free };
+		set_inode, flush, settle, share, maps_free };
 	*ret = &s->maps;
 	return 0;
 }
