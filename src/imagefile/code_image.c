@@ -96,6 +96,7 @@ static void code_prog(struct codec *c, struct image_prog *p, const struct image 
 	code_int(c, &p->nplaces);
 	code_bool(c, &p->sleeps);
 	code_bool(c, &p->walks);
+	code_bool(c, &p->overrides);
 	code_int(c, &p->point);
 	code_span(c, &p->span);
 	c->bad |= !p->name || !p->section || !p->nplaces || p->first_place > img->nplaces ||

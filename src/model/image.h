@@ -48,6 +48,7 @@ struct image_prog {
 	uint32_t first_place, nplaces; /* range in image.places */
 	bool sleeps;         /* loaded with BPF_F_SLEEPABLE */
 	bool walks;          /* it calls the unwinder's functions */
+	bool overrides;      /* it calls override(): the kernel checks the functions to which it is attached */
 	uint32_t point;      /* index in image.facts->points, if the image has facts */
 	struct span span;    /* the probe's span in the script */
 };

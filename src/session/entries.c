@@ -64,7 +64,8 @@ static bool can_enter(const struct image_prog *p)
 	case BPF_PROG_TYPE_KPROBE:
 	case BPF_PROG_TYPE_TRACEPOINT:
 	case BPF_PROG_TYPE_RAW_TRACEPOINT:
-		return p->provider->run == RUN_ATTACHED && !p->sleeps;
+		/* The kernel does not see what a program that calls others does. */
+		return p->provider->run == RUN_ATTACHED && !p->sleeps && !p->overrides;
 	}
 	return false;
 }

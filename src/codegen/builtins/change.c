@@ -117,6 +117,7 @@ static const struct type *check_override(struct check *c, struct expr *call)
 static struct ir *gen_override(struct gen *g, struct expr *call, struct ir *into)
 {
 	gen_call(g, BPF_FUNC_override_return, 2, gen_ctx(g), gen_value(g, call_arg(call, 0)));
+	g->img->progs[g->img->nprogs - 1].overrides = true;
 	return NULL;
 }
 
