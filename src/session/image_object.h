@@ -57,8 +57,8 @@ struct image_object {
 /* Starts loading. Returns 0 on success, -errno on failure, which it reports in the script's terms. Call
  * image_object_wait() afterwards, before obj is used, or image_object_done(). */
 int image_object_start(struct image_object *o, const struct image *img, struct load_env *env);
-/* Call it when u has read processes: programs that are not under way yet are loaded for their languages. Returns whether
- * some were started. */
+/* Call it when u has read processes: programs that are not under way yet are loaded for the processes' languages.
+ * Returns whether some were started. */
 bool image_object_load_walks(struct image_object *o, struct unwinders *u);
 /* Returns whether the kernel is still verifying. */
 bool image_object_is_loading(const struct image_object *o);

@@ -18,8 +18,8 @@ struct loaded {
 	uint32_t instructions; /* the number that the verifier processed for test_walk */
 };
 
-/* Returns 0 or -errno. noloop: the object for kernels without bpf_loop(). languages: the object has only these, 1 << enum
- * frame_lang. */
+/* Returns 0 or -errno. noloop: the object for kernels without bpf_loop(). languages (1 << enum frame_lang): the object
+ * has only these. */
 int loader_open(struct target *t, uint32_t limit, bool noloop, uint32_t languages, struct loaded *ret);
 void loader_close(struct loaded *l);
 /* Publishes the tables and mappings of a process. */
