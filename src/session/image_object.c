@@ -686,7 +686,7 @@ void image_object_cost(const struct image_object *o, uint64_t *ns, uint64_t *run
 void image_object_done(struct image_object *o)
 {
 	join(o);
-	large_maps_use(o->large, NULL);
+	large_maps_use(TAKE(o->large), NULL);
 	links_done(&o->links);
 	entries_free(o->entries);
 	o->entries = NULL;
