@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "output.h"
 #include "recording.h"
+#include "resource.h"
 #include "text.h"
 #include "totals.h"
 #include "values/entries.h"
@@ -56,23 +57,6 @@ void otlp_attribute(const char *key, bool is_number, int64_t number, const char 
 	str_add(out, "}}");
 }
 
-/* Undoes %20 in place. */
-static void percent_decode(char *text)
-{
-	char *to = text, hex[3] = "";
-
-	for (const char *p = text; *p; p++) {
-		if (*p == '%' && p[1] && strspn(p + 1, "0123456789abcdefABCDEF") >= 2) {
-			memcpy(hex, p + 1, 2);
-			*to++ = (char)strtoul(hex, NULL, 16);
-			p += 2;
-		} else {
-			*to++ = *p;
-		}
-	}
-	*to = '\0';
-}
-
 static void add_text_attribute(const char *key, const char *value, struct str *out)
 {
 	str_add(out, str_text(out)[out->len - 1] == '[' ? "" : ", ");
@@ -85,22 +69,16 @@ static bool add_given(bool service, bool *ret_host, struct str *out)
 {
 	const char *given = getenv("OTEL_RESOURCE_ATTRIBUTES");
 	_cleanup_(freep) char *list = strdup(given ? given : "");
-	char *rest = list;
+	char *rest = list, *key, *value;
 
-	for (char *pair; (pair = strsep(&rest, ",")) != NULL;) {
-		char *value = strchr(pair, '=');
-
-		if (!value || value == pair)
-			continue;
-		*value++ = '\0';
-		percent_decode(value);
-		if (!strcmp(pair, "service.name")) {
+	while (resource_next(&rest, &key, &value)) {
+		if (!strcmp(key, "service.name")) {
 			if (service)
 				continue;
 			service = true;
 		}
-		*ret_host |= !strcmp(pair, "host.name");
-		add_text_attribute(pair, value, out);
+		*ret_host |= !strcmp(key, "host.name");
+		add_text_attribute(key, value, out);
 	}
 	return service;
 }
