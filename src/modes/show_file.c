@@ -58,7 +58,8 @@ static const struct show_option {
 static void help(FILE *out)
 {
 	fputs("Usage: strata show FILE.. [OPTIONS]\n\n"
-	      "FILE is a recording (of -o x.json, x.json.gz, x.json.zst), or the output of -f json; - is stdin.\n"
+	      "FILE is a recording (of -o x.json, x.json.gz, x.json.zst), or the output of -f json, or rows of a\n"
+	      "database: {\"stack\": [\"leaf\", \"main\"], \"value\": 3}; - is stdin.\n"
 	      "Several files, as of several hosts, are added up.\n\n",
 		out);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "collect.h"
 #include "recording.h"
+#include "rows.h"
 #include "stream.h"
 #include "totals.h"
 
@@ -143,6 +144,7 @@ void output_close(struct out *o)
 	output_end_packed(o);
 	recording_free(o->recording);
 	totals_free(o->totals);
+	rows_free(o->rows);
 }
 
 const char *output_nearest(const char *written)

@@ -19,6 +19,7 @@ struct image_map;
 struct map_content;
 struct output;
 struct recording;
+struct rows;
 struct show;
 struct stream;
 struct type;
@@ -37,6 +38,7 @@ struct out {
 	uint64_t begun;          /* CLOCK_REALTIME ns of output_open() */
 	struct recording *recording; /* collect.h's; owned; NULL: nothing yet */
 	struct totals *totals;   /* of maps that are emptied when they are printed; owned; NULL: nothing yet */
+	struct rows *rows; /* of -f rows; owned; NULL: nothing yet */
 };
 
 /* The maps of a recording and options for their picture. Nothing here is owned. */

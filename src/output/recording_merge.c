@@ -201,6 +201,7 @@ static struct merged *merged_of(struct merger *m, const struct recorded_map *fro
 	map->unit = kept(m->to, from->unit);
 	map->div = from->div;
 	map->begun = from->begun;
+	map->window = true; /* a later map of the same name has other values */
 	if (has_host)
 		map->columns[0] = (struct recorded_column){.label = "host"};
 	for (unsigned i = 0; i < from->ncolumns; i++) {
@@ -209,17 +210,6 @@ static struct merged *merged_of(struct merger *m, const struct recorded_map *fro
 	}
 	vec_push(&m->maps, new);
 	return new;
-}
-
-/* Returns whether a later print of the same map in its file has these values, too. */
-static bool is_repeated(struct recorded_map *const *maps, size_t n, size_t at)
-{
-	const struct recorded_map *m = maps[at];
-
-	for (size_t i = at + 1; !m->window && i < n; i++)
-		if (!strcmp(maps[i]->name, m->name))
-			return true;
-	return false;
 }
 
 static void add_map(struct merger *m, const struct recorded_map *from)
@@ -302,10 +292,10 @@ static void add_recording(struct merger *m, const struct recording *from, const 
 	m->host = host;
 	add_frames(m);
 	for (size_t i = 0; i < from->maps.len; i++)
-		if (!is_repeated(from->maps.data, from->maps.len, i))
+		if (!recording_repeats(from->maps.data, from->maps.len, i))
 			add_map(m, from->maps.data[i]);
 	for (size_t i = 0; i < from->tables.len; i++)
-		if (!is_repeated(from->tables.data, from->tables.len, i))
+		if (!recording_repeats(from->tables.data, from->tables.len, i))
 			add_map(m, from->tables.data[i]);
 	add_lines(m);
 	free(m->frames);

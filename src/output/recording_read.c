@@ -28,6 +28,7 @@ struct reader {
 	const struct json *json;
 	struct recording *recording;
 	struct recorded_map *map; /* the map of the next entries; NULL: none yet */
+	struct recorded_map *results; /* the map of a query's result; NULL: none yet */
 	const char *path;
 	size_t line;
 	VEC(uint32_t) frames;     /* number of each frame in the recording */
@@ -300,6 +301,83 @@ static bool read_entry_line(struct reader *r, struct json_object *o)
 	return values ? add_entry(r, parts, values) : fail(r, why_errno(-ENOMEM));
 }
 
+/* ---- a query's result ---------------------------------------------------- */
+
+/* Of {"host": "a", "stack": ["leaf", "main"], "value": 3} all other members are parts of the key. */
+static struct recorded_map *begin_results(struct reader *r, struct json_object *o)
+{
+	const struct lh_table *members = r->json->object(o);
+	const struct type *t = type_agg(r->recording->arena, AGG_SUM, false);
+	struct recorded_map *m;
+	unsigned at = 0;
+
+	if (!members || members->count - 1 > COLUMNS_MAX)
+		return NULL;
+	m = recording_add_map(r->recording, "", t, (unsigned)members->count - 1);
+	m->unit = "count";
+	for (const struct lh_entry *e = members->head; e; e = e->next) {
+		uint32_t label = recording_add_text(r->recording, e->k);
+		bool is_stack = !strcmp(e->k, "stack");
+
+		if (strcmp(e->k, "value") != 0)
+			m->columns[at++] = (struct recorded_column){.label = recording_text(r->recording, label),
+				.is_stack = is_stack, .mode = STACK_FUNC};
+	}
+	return m;
+}
+
+static bool read_names(struct reader *r, struct json_object *names)
+{
+	struct recorded_part part = {.is_stack = true, .text = NO_TEXT, .first = r->recording->ids.len};
+	size_t n = r->json->length(names);
+
+	if (n > STACK_MAX)
+		return fail(r, "a stack has too many frames");
+	for (size_t i = 0; i < n; i++) {
+		struct shown_frame f = {.inexact = true}; /* the address is not known */
+		uint32_t id;
+
+		f.name.name = json_text(r->json->at(names, i));
+		f.name.lang = FRAME_LANG_NATIVE;
+		if (!f.name.name)
+			return fail(r, "a frame of a stack is not a text");
+		id = recording_add_frame(r->recording, &f, NULL);
+		vec_push(&r->recording->ids, id);
+	}
+	part.n = (uint32_t)n;
+	vec_push(&r->recording->parts, part);
+	return true;
+}
+
+static bool read_result(struct reader *r, struct json_object *o, struct json_object *stack)
+{
+	struct json_object *value = NULL, *part;
+	size_t parts = r->recording->parts.len;
+	uint64_t v;
+
+	r->json->get(o, "value", &value);
+	if (!value || (!json_text(value) && !r->json->is_type(value, json_type_int)))
+		return fail(r, "a row with a stack needs a whole number as its value");
+	r->results = r->results ? r->results : begin_results(r, o);
+	r->map = r->results;
+	if (!r->map || r->json->object(o)->count != (int)r->map->ncolumns + 1)
+		return fail(r, "a row has other members than the first");
+	for (unsigned i = 0; i < r->map->ncolumns; i++) {
+		const struct recorded_column *c = &r->map->columns[i];
+
+		if (c->is_stack ? !read_names(r, stack) : !r->json->get(o, c->label, &part))
+			return c->is_stack ? false : fail(r, "a row has other members than the first");
+		if (!c->is_stack && !read_part(r, part, false))
+			return false;
+	}
+	v = number(r, value);
+	if ((int64_t)v < 0) {
+		r->map->negative++;
+		return true;
+	}
+	return add_entry(r, parts, &v);
+}
+
 /* ---- lines of -f json ---------------------------------------------------- */
 
 static bool is_stack(struct json_object *o)
@@ -439,7 +517,10 @@ static bool read_object(struct reader *r, struct json_object *o, const char *lin
 {
 	const char *type = json_text(json_member(o, "type", json_type_string));
 	struct json_object *entries = json_member(o, "entries", json_type_array);
+	struct json_object *stack = json_member(o, "stack", json_type_array);
 
+	if (!type && stack)
+		return read_result(r, o, stack);
 	if (!type)
 		return json_member(o, "key", json_type_array) ? read_entry_line(r, o) :
 			fail(r, "this is no line of a recording");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* recording_read.h - reads a recording from its file (recording_write.h), or from the output of -f json.
+/* recording_read.h - reads a recording from its file (recording_write.h), from the output of -f json, or from rows
+ * that a database returned: {"stack": ["leaf", "main"], "value": 3}, whose other members are parts of the key.
  * Files are untrusted: their data are checked, and texts are made safe for a terminal. */
 #pragma once
 #include <stdio.h>

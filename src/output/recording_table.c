@@ -305,6 +305,16 @@ bool recording_add_entry(struct recording *r, struct recorded_map *m, size_t par
 	return true;
 }
 
+bool recording_repeats(struct recorded_map *const *maps, size_t n, size_t at)
+{
+	const struct recorded_map *m = maps[at];
+
+	for (size_t i = at + 1; !m->window && i < n; i++)
+		if (!strcmp(maps[i]->name, m->name))
+			return true;
+	return false;
+}
+
 /* ---- hidden frames ------------------------------------------------------- */
 
 void recording_hide(struct recording *r, const struct libraries *l)

@@ -32,6 +32,8 @@ WANTED = {
 }
 WANTED |= {f'share/strata/tools/{path.name}': path.read_bytes() for path in (SOURCE / 'tools').glob('*.bt')}
 WANTED |= {f'share/doc/strata/examples/units/{path.name}': path.read_bytes() for path in (SOURCE / 'examples/units').glob('*.bt')}
+WANTED |= {f'share/strata/sql/{path.relative_to(SOURCE / "share/sql")}': path.read_bytes() for path in
+           (SOURCE / 'share/sql').glob('*/*.sql')}
 NAMES = {'Apache-2.0': 'LICENSE', 'GPL-2.0-only': 'GPL-2.0-only.txt', 'BSD-2-Clause': 'BSD-2-Clause.txt'}
 
 

@@ -24,6 +24,7 @@ READERS = {
     'speedscope': recordings.of_speedscope,
     'pprof': recordings.of_pprof,
     'otlp': recordings.of_otlp,
+    'rows': recordings.of_rows,
     'svg': recordings.of_svg,
     'html': recordings.of_html_graphs,
     'recording': recordings.of_recording,
@@ -55,7 +56,7 @@ def deep(cases, home):
     r.write(home / 'deep.json')
     want = recordings.of_recording((home / 'deep.json').read_bytes())
     cases.check(want.all == {'main': 10, 'recurse': 7, 'leaf': 10}, 'deep stacks')
-    for name in 'folded', 'speedscope', 'pprof', 'otlp':
+    for name in 'folded', 'speedscope', 'pprof', 'otlp', 'rows':
         cases.check(READERS[name](show(STRATA, home / 'deep.json', '-f', name)) == want, f'deep stacks: {name} has the same numbers')
     svg = recordings.of_svg(show(STRATA, home / 'deep.json', '-f', 'svg'))
     cases.check(svg.all['recurse'] == 7 and svg.own['(deeper frames)'] == 7, 'deep stacks: svg reports omitted frames', svg.own)
@@ -83,7 +84,7 @@ def large(cases, home):
     for n in 1, 1000, 100000 if IS_FAST else 3000:
         path = recordings.forest(home / f'{n}.json', n)
         want = recordings.of_recording(path.read_bytes())
-        for name in ('folded', 'speedscope', 'pprof', 'otlp')[:4 if n <= 3000 else 3]: # the reader of otlp is slow
+        for name in ('folded', 'speedscope', 'pprof', 'rows', 'otlp')[:5 if n <= 3000 else 4]: # the reader of otlp is slow
             cases.check(READERS[name](show(STRATA, path, '-f', name)) == want, f'{n} stacks: {name} has the same numbers')
         tree = recordings.of_svg(show(STRATA, path, '-f', 'svg'))
         cases.check(tree.all['all'] == sum(want.own.values()), f'{n} stacks: svg has the same sum')
@@ -234,6 +235,13 @@ WRONG = {
     'other parts': b'{"type": "profile", "value": {"kind": "count"}, "key": [{"mode": "func"}]}\n{"key": [], "value": [1]}\n',
     'overflow': b'{"type": "profile", "value": {"kind": "count"}, "key": [{"mode": "func"}]}\n' +
                 b'{"key": [{"frames": []}], "value": [18446744073709551615]}\n' * 2,
+    'row without value': b'{"stack": ["a"]}\n',
+    'row with a text as value': b'{"stack": ["a"], "value": {}}\n',
+    'row with a number as frame': b'{"stack": ["a", 3], "value": 1}\n',
+    'row with other members': b'{"stack": ["a"], "value": 1}\n{"stack": ["a"], "host": "h", "value": 1}\n',
+    'row with another member': b'{"stack": ["a"], "host": "h", "value": 1}\n{"stack": ["a"], "hos": "h", "value": 1}\n',
+    'row with many members': b'{"stack": ["a"], "value": 1' + b''.join(b', "m%d": 1' % i for i in range(80)) + b'}\n',
+    'rows whose sum is too large': b'{"stack": ["a"], "value": "9223372036854775807"}\n' * 3,
     'damaged': gzip.compress(b'{"type": "recording", "version": 1}\n' * 1000)[:-20],
 }
 
@@ -263,12 +271,34 @@ def json_lines(cases, home):
     cases.check(seen.startswith('hello\n@x[comm, \n        f a.py:3\n        main+4\n]: 3\n'), '..the output of the script is kept', seen)
 
 
+def results(cases, home):
+    """Rows that a database returned."""
+    lines = [{'stack': ['leaf', 'handler /srv/app.py', 'main'], 'value': 3}, {'value': '9007199254740993', 'stack': ['main']},
+             {'stack': [], 'value': 2}]
+    (home / 'r.jsonl').write_text('\n'.join(map(json.dumps, lines)) + '\n')
+    seen = show(STRATA, home / 'r.jsonl', '-f', 'folded').decode()
+    cases.check(sorted(seen.splitlines()) == ['[no stack] 2', 'main 9007199254740993', 'main;handler /srv/app.py;leaf 3'],
+                'rows with a stack and a value', seen)
+    keyed = [{'host': 'a', 'stack': ['main'], 'pid': 7, 'value': 3}, {'host': 'b\x1b[31m', 'stack': ['main'], 'pid': 8, 'value': 4}]
+    (home / 'k.jsonl').write_text('\n'.join(map(json.dumps, keyed)) + '\n')
+    seen = show(STRATA, home / 'k.jsonl', '-f', 'folded').decode()
+    cases.check(seen.splitlines()[0] == 'a;7;main 3' and '\x1b' not in seen, '..other members are parts of the key', seen)
+    sums = show(STRATA, home / 'r.jsonl', home / 'r.jsonl', '-f', 'folded').decode()
+    cases.check('main;handler /srv/app.py;leaf 6\n' in sums, '..two results are added up', sums)
+    cases.check('        main\n' in show(STRATA, home / 'r.jsonl').decode(), '..as text')
+    for name, slow in ('before', 10), ('after', 90):
+        lines = [{'stack': ['slow', 'main'], 'value': slow}, {'stack': ['fast', 'main'], 'value': 50}]
+        (home / f'{name}.jsonl').write_text('\n'.join(map(json.dumps, lines)) + '\n')
+    widest, blue, _ = widest_red(show(STRATA, home / 'after.jsonl', '-f', 'svg', '--diff', home / 'before.jsonl'))
+    cases.check(widest == (90, 'slow') and blue == ['fast'], '..and become a picture of changes', widest, blue)
+
+
 def main():
     cases = tap.Cases()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory() as home:
         home = pathlib.Path(home)
-        for test in equal, deep, nothing, large, limits, pprof, options, diff, wrong, json_lines:
+        for test in equal, deep, nothing, large, limits, pprof, options, diff, wrong, json_lines, results:
             test(cases, home)
     return cases.done()
 

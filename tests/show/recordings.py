@@ -291,6 +291,20 @@ def of_otlp(data):
     return Otlp(data).totals()
 
 
+def of_rows(data):
+    """Reads -f rows, and checks what the tables demand: a stack comes before its samples, once for each service."""
+    totals, stacks = Totals(), {}
+    for line in data.decode().splitlines():
+        row = json.loads(line)
+        if row['table'] == 'stacks':
+            key = row['service'], row['stack_id']
+            assert key not in stacks and row['last_seen'] > 0
+            stacks[key] = row['frames']
+        elif 'stack_id' in row:
+            totals.add(stacks[row['service'], row['stack_id']][::-1], row['value'])
+    return totals
+
+
 def of_tree(data):
     """Reads a flame graph's rows; merged frames are a frame, too."""
     totals, above = Totals(), []
