@@ -175,7 +175,7 @@ int probe_perf_event(struct loaded_probe *p, const struct place *place,
 }
 
 /* Returns 0 on success, -errno on failure. */
-static int follow_ticks(struct loaded_probe *p, uint32_t i, uint64_t period)
+static int follow_ticks(struct loaded_probe *p, uint32_t i, int cpu, uint64_t period)
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = probe_cookie(p, i));
 	_cleanup_(closep) int fd = ticks_event(), kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -190,7 +190,8 @@ static int follow_ticks(struct loaded_probe *p, uint32_t i, uint64_t period)
 		return -errno;
 	TAKE_FD(fd);
 	vec_push(&p->links->list, link);
-	return ticks_add(p->ticks, p->image->number, bpf_map__fd(runs), n, TAKE_FD(kept), period);
+	return ticks_add(p->ticks, &(struct tick){.image = p->image->number, .prog = n, .event = TAKE_FD(kept),
+		.cpu = cpu, .period = period}, bpf_map__fd(runs));
 }
 
 int probe_timer(struct loaded_probe *p, uint32_t i, int cpu, uint64_t period_ns)
@@ -205,7 +206,7 @@ int probe_timer(struct loaded_probe *p, uint32_t i, int cpu, uint64_t period_ns)
 
 	if (r || !p->ticks || !ticks_wants(period_ns))
 		return r;
-	lossy = follow_ticks(p, i, period_ns);
+	lossy = follow_ticks(p, i, cpu, period_ns);
 	if (lossy)
 		log_info("%s: ticks may be lost beside other probes: %s", place->name, why_errno(lossy));
 	return 0;

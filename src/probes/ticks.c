@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -65,19 +66,20 @@ static void set_timer(const struct ticks *t)
 	timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-int ticks_add(struct ticks *t, uint32_t image, int map, size_t prog, int event, uint64_t period)
+int ticks_add(struct ticks *t, const struct tick *new, int map)
 {
-	_cleanup_(closep) int fd = event;
+	_cleanup_(closep) int fd = new->event;
+	struct tick k = *new;
 	uint64_t one = 1;
-	void *runs;
 
 	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) || ioctl(fd, PERF_EVENT_IOC_PERIOD, &one))
 		return -errno;
-	runs = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, map, 0);
-	if (runs == MAP_FAILED)
+	k.runs = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, map, 0);
+	if (k.runs == MAP_FAILED)
 		return -errno;
-	vec_push(&t->list, (struct tick){image, runs, prog, 0, TAKE_FD(fd), period,
-		clock_ns(CLOCK_MONOTONIC) + period + late(period)});
+	k.event = TAKE_FD(fd);
+	k.next = clock_ns(CLOCK_MONOTONIC) + k.period + late(k.period);
+	vec_push(&t->list, k);
 	set_timer(t);
 	return 0;
 }
@@ -97,13 +99,30 @@ static void make_run(const struct tick *k)
 	munmap((void *)page, size);
 }
 
+/* The tick may be late, not lost: then its run is still going on, or comes during that of make_run(). On the CPU of the
+ * timer there is only one at a time, so a script sees one tick after another. Another CPU is used if this one is not
+ * allowed. */
+static void make_run_there(const struct tick *k)
+{
+	cpu_set_t before, one;
+	bool moved;
+
+	CPU_ZERO(&one);
+	CPU_SET(k->cpu, &one); /* does nothing from CPU_SETSIZE on */
+	moved = !sched_getaffinity(0, sizeof(before), &before) && !sched_setaffinity(0, sizeof(one), &one);
+	if (count(k) == k->seen)
+		make_run(k);
+	if (moved)
+		sched_setaffinity(0, sizeof(before), &before);
+}
+
 /* If strata itself was delayed for long, it makes one run for all lost ticks. */
 static void look(struct tick *k, uint64_t now)
 {
 	if (now < k->next)
 		return;
 	if (count(k) == k->seen)
-		make_run(k);
+		make_run_there(k);
 	k->seen = count(k);
 	k->next += ((now - k->next) / k->period + 1) * k->period;
 }

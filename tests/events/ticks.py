@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ticks.py STRATA - ticks of interval probes come even if their CPU is busy with another probe of the script."""
+"""ticks.py STRATA - ticks of interval probes come even if their CPU is busy with another probe of the script, one after
+another."""
 import os
 import pathlib
 import re
@@ -20,6 +21,13 @@ int main(void) { for (;;) deeper(100); }
 '''
 BUSY = 'tracepoint:syscalls:sys_enter_getppid { @[ustack] = count(); @n[pid] = count(); } end { clear(@); clear(@n); }'
 END = 'end { clear(@t); }'
+# A run takes longer than the period, so the next tick is late.
+LONG = '''begin { @in = 0; @i = 0; }
+interval:ms:20 {
+    @in++; if (@in > 1) { @overlaps = count(); }
+    $x = (uint64)0; for ($k : 0..4000000) { $x += $k ^ nsecs; } @sum = $x;
+    @in--; @i++; if (@i > 30) { exit(); }
+}'''
 SECONDS = 6
 # On a busy machine strata's own thread waits for a CPU. Without the tested feature 3 of 10 ticks come, at most 1.2 s
 # apart.
@@ -56,4 +64,6 @@ with tempfile.TemporaryDirectory() as directory:
         regular('next to a busy probe, hz', BUSY, 20)
     finally:
         busy.kill()
+seen = subprocess.run([STRATA, '-q', '-e', LONG], capture_output=True, text=True, timeout=120)
+cases.check('@in: 0' in seen.stdout and '@overlaps' not in seen.stdout, 'a late tick has no run next to it', seen.stdout, seen.stderr)
 sys.exit(cases.done())
