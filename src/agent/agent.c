@@ -51,7 +51,7 @@ struct agent {
 	struct conf conf;
 	struct watches loop;
 	struct watch signals, changes, socket;
-	char notify[sizeof(((struct sockaddr_un *)0)->sun_path) + 1]; /* @NAME of the socket */
+	int notify;            /* the units' end of the socket */
 	struct unit_env env;
 	struct unit *units; /* sorted by name */
 	struct pages pages;
@@ -329,7 +329,7 @@ static void on_change(struct watch *w, uint32_t events)
 		a->rescan_at = clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;
 }
 
-/* The kernel names the sender; only the agent's processes are heard. Returns false if no message waits. */
+/* The kernel names the sender. Returns false if no message waits. */
 static bool hear(struct agent *a)
 {
 	char text[4096], control[CMSG_SPACE(sizeof(struct ucred))] __attribute__((aligned(8)));
@@ -357,7 +357,7 @@ static bool hear(struct agent *a)
 	return true;
 }
 
-/* Other users can send messages too: the other events of a round come after so many. */
+/* The other events of a round come after so many. */
 static void hear_all(void *arg)
 {
 	struct agent *a = arg;
@@ -395,22 +395,17 @@ static int open_signals(struct agent *a)
 	return a->signals.fd < 0 ? -errno : watch_add(&a->loop, &a->signals, EPOLLIN);
 }
 
-/* The kernel chooses an abstract name. */
+/* The units inherit one end, so that only they can send. */
 static int open_socket(struct agent *a)
 {
-	struct sockaddr_un name = {.sun_family = AF_UNIX};
-	socklen_t size = sizeof(name);
-	int one = 1;
+	int ends[2], one = 1;
 
-	a->socket = (struct watch){socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on_message};
-	if (a->socket.fd < 0 || setsockopt(a->socket.fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) ||
-		bind(a->socket.fd, (struct sockaddr *)&name, sizeof(sa_family_t)) ||
-		getsockname(a->socket.fd, (struct sockaddr *)&name, &size))
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends))
 		return -errno;
-	size -= offsetof(struct sockaddr_un, sun_path);
-	memcpy(a->notify, name.sun_path, size);
-	a->notify[0] = '@';
-	a->notify[size] = '\0';
+	a->socket = (struct watch){ends[0], on_message};
+	a->notify = ends[1];
+	if (setsockopt(a->socket.fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)))
+		return -errno;
 	return watch_add(&a->loop, &a->socket, EPOLLIN);
 }
 
@@ -637,7 +632,7 @@ static int start(struct agent *a)
 
 int agent_main(int argc, char **argv)
 {
-	struct agent a = {.stats = -1, .signals.fd = -1, .changes.fd = -1, .socket.fd = -1, .loop.epoll = -1};
+	struct agent a = {.stats = -1, .signals.fd = -1, .changes.fd = -1, .socket.fd = -1, .notify = -1, .loop.epoll = -1};
 	int code = 1;
 
 	notify_open();
@@ -654,6 +649,7 @@ int agent_main(int argc, char **argv)
 	closep(&a.signals.fd);
 	closep(&a.changes.fd);
 	closep(&a.socket.fd);
+	closep(&a.notify);
 	closep(&a.stats);
 	if (a.loop.epoll >= 0)
 		watches_close(&a.loop);

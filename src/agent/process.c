@@ -154,6 +154,10 @@ _Noreturn static void become(const struct process_plan *plan, int out, int err, 
 		dup2(plan->input, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
+	if (plan->notify == NOTIFY_NUMBER)
+		fcntl(NOTIFY_NUMBER, F_SETFD, 0);
+	else if (plan->notify > 0)
+		dup2(plan->notify, NOTIFY_NUMBER);
 	execve(plan->program ? plan->program : "/proc/self/exe", plan->argv, plan->environment);
 	why = errno == E2BIG ? too_long : other;
 	_exit(write(STDERR_FILENO, why, strlen(why)) < 0 ? 126 : 127);

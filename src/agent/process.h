@@ -37,11 +37,15 @@ struct process {
 	struct str line, said, message; /* unfinished lines; the end of all messages */
 };
 
+/* The number of plan.notify in the process. */
+enum { NOTIFY_NUMBER = 3 };
+
 struct process_plan {
 	const char *name;
 	uint32_t number;
 	const char *program; /* NULL: strata itself */
 	char *const *argv, *const *environment; /* end with NULL */
+	int notify;   /* the socket for its messages; 0: none */
 	int input;    /* its standard input; 0: /dev/null or that of the agent */
 	bool quiet;   /* its messages are only kept */
 	struct process_calls calls;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/notify.h"
 #include "base/owner.h"
 #include "base/vec.h"
 #include "base/why.h"
@@ -310,7 +311,7 @@ void words_free(char **words)
 
 static bool is_replaced(const char *variable)
 {
-	static const char *const names[] = {"NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID=",
+	static const char *const names[] = {NOTIFY_FD "=", "NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID=",
 		"OTEL_RESOURCE_ATTRIBUTES="};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -342,7 +343,7 @@ static char **environment_of(const struct unit *u)
 	for (char **v = environ; *v; v++)
 		if (!is_replaced(*v))
 			add_word(&l, *v);
-	add_variable(&l, "NOTIFY_SOCKET=%s", u->env->notify);
+	add_variable(&l, NOTIFY_FD "=%d", NOTIFY_NUMBER);
 	add_variable(&l, "WATCHDOG_USEC=" WATCHDOG);
 	add_variable(&l, "OTEL_RESOURCE_ATTRIBUTES=%s%sstrata.unit=%s", attributes ? attributes : "", attributes ?
 		"," : "",
@@ -362,6 +363,7 @@ static void start(struct unit *u)
 	};
 	int r;
 
+		.notify = u->env->notify,
 	if (u->next)
 		give_up(u);
 	u->restart_at = 0;

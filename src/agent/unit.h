@@ -21,7 +21,7 @@ enum unit_state { UNIT_STARTS, UNIT_UP, UNIT_ENDED, UNIT_FAILED, UNIT_OVER_BUDGE
 struct unit_env {
 	struct watches *loop;
 	const struct conf *conf;
-	const char *notify;  /* the name of the agent's socket, for NOTIFY_SOCKET */
+	int notify;          /* the socket for messages of the units */
 	bool once;           /* each unit runs for one window */
 	uint32_t nprocesses; /* started so far */
 	void (*line)(void *arg, struct unit *u, const char *line, size_t n); /* of OTLP/JSON */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* notify.c - a datagram to $NOTIFY_SOCKET, which is a path or, after an @, an abstract name. */
+/* notify.c - a datagram to $NOTIFY_SOCKET, which is a path or, after an @, an abstract name, or to the socket that
+ * strata agent opened. */
 #include "notify.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 
 static struct sockaddr_un manager;
 static socklen_t manager_size; /* 0: there is no manager */
+static int inherited = -1;      /* socket of the agent */
 static uint64_t watchdog_ns;
 
 static bool read_address(const char *name)
@@ -39,12 +42,28 @@ static void read_watchdog(void)
 		watchdog_ns = strtoull(usec, NULL, 10) * 1000;
 }
 
+/* Commands do not inherit it. */
+static bool take_inherited(const char *text)
+{
+	char *end;
+	long fd = text ? strtol(text, &end, 10) : -1;
+	int type;
+	socklen_t size = sizeof(type);
+
+	if (fd <= STDERR_FILENO || fd > NOTIFY_FD_MAX || *end || getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &type, &size))
+		return false;
+	fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+	inherited = (int)fd;
+	return true;
+}
+
 bool notify_open(void)
 {
-	bool is_there = read_address(getenv("NOTIFY_SOCKET"));
+	bool is_there = take_inherited(getenv(NOTIFY_FD)) || read_address(getenv("NOTIFY_SOCKET"));
 
 	if (is_there)
 		read_watchdog();
+	unsetenv(NOTIFY_FD);
 	unsetenv("NOTIFY_SOCKET");
 	unsetenv("WATCHDOG_USEC");
 	unsetenv("WATCHDOG_PID");
@@ -62,11 +81,14 @@ void notify_send(const char *fmt, ...)
 	struct str text = {};
 	va_list ap;
 
-	if (fd < 0)
+	if (fd < 0 && inherited < 0)
 		return;
 	va_start(ap, fmt);
 	str_addvf(&text, fmt, ap);
 	va_end(ap);
-	sendto(fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&manager, manager_size);
+	if (inherited >= 0)
+		send(inherited, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	else
+		sendto(fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&manager, manager_size);
 	str_done(&text);
 }
