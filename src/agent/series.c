@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/owner.h"
 #include "base/str.h"
 #include "base/vec.h"
 
-enum { SERIES_MAX = 4096 /* of a metric */, METRICS_MAX = 256, LINE_MAX_BYTES = 64 << 20, BUCKETS_MAX = 4096 };
+enum { SERIES_MAX = 4096 /* of a metric */, METRICS_MAX = 256, LINE_MAX_BYTES = 64 << 20 };
 /* Processes of a unit that may print at once: one that is current, one that starts, and those that end. */
 enum { RUNS_MAX = 6 };
 
@@ -39,6 +40,7 @@ struct metric {
 	void *tree;    /* of struct one */
 	size_t n;
 	uint32_t process; /* the latest process */
+	uint64_t at;      /* CLOCK_MONOTONIC ns of its last message */
 };
 
 struct series {
@@ -118,18 +120,19 @@ static void set(struct one *o, uint32_t process, int64_t value)
 	o->runs[at].value = value;
 }
 
-static void put(struct series *s, struct metric *m, uint32_t process, const char *labels, double bound, int64_t value)
+/* The last bucket of a histogram has the values of those that have no place. Returns false if this one has none. */
+static bool put(struct series *s, struct metric *m, uint32_t process, const char *labels, double bound, int64_t value)
 {
 	struct one wanted = {.labels = (char *)labels, .bound = bound}, **found = tfind(&wanted, &m->tree, by_labels),
 		*o;
 
 	if (found) {
 		set(*found, process, value);
-		return;
+		return true;
 	}
-	if (m->n >= SERIES_MAX) {
+	if (m->n >= (bound < __builtin_huge_val() ? SERIES_MAX : 2 * SERIES_MAX)) {
 		s->dropped++;
-		return;
+		return false;
 	}
 	o = calloc(1, sizeof(*o));
 	if (!o)
@@ -140,6 +143,7 @@ static void put(struct series *s, struct metric *m, uint32_t process, const char
 	if (!tsearch(o, &m->tree, by_labels))
 		out_of_memory();
 	m->n++;
+	return true;
 }
 
 /* A name has letters, digits and _. */
@@ -278,15 +282,16 @@ static void take_buckets(struct series *s, struct metric *m, uint32_t process, s
 	struct json_object *bounds = json_member(point, "explicitBounds", json_type_array);
 	struct json_object *counts = json_member(point, "bucketCounts", json_type_array);
 	size_t n = bounds ? s->json->length(bounds) : 0;
+	int64_t rest = 0;
 
-	for (size_t i = 0; counts && i < s->json->length(counts) && i <= n && i < BUCKETS_MAX; i++) {
+	for (size_t i = 0; counts && i < s->json->length(counts) && i <= n; i++) {
 		int64_t count = number(s, s->json->at(counts, i));
 
-		if (i < n)
-			put(s, m, process, labels, (double)s->json->integer(s->json->at(bounds, i)), count);
-		else if (count)
-			put(s, m, process, labels, __builtin_huge_val(), count);
+		if (i == n || !put(s, m, process, labels, (double)s->json->integer(s->json->at(bounds, i)), count))
+			rest += count;
 	}
+	if (rest)
+		put(s, m, process, labels, __builtin_huge_val(), rest);
 }
 
 static void take_points(struct series *s, struct metric *m, uint32_t process, struct json_object *data)
@@ -298,6 +303,7 @@ static void take_points(struct series *s, struct metric *m, uint32_t process, st
 	if (m->kind == GAUGE)
 		clear(m); /* values that are not there any more have no series */
 	m->process = process > m->process ? process : m->process;
+	m->at = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; points && i < s->json->length(points); i++) {
 		struct json_object *point = s->json->at(points, i);
 		struct str labels = {};
@@ -437,6 +443,13 @@ void series_print(const struct series *s, struct str *out)
 		if (m->kind == HISTOGRAM)
 			end_histogram(&p);
 	}
+}
+
+void series_expire(struct series *s, uint64_t before)
+{
+	for (size_t i = 0; i < s->metrics.len; i++)
+		if (s->metrics.data[i]->kind == GAUGE && s->metrics.data[i]->at < before)
+			clear(s->metrics.data[i]);
 }
 
 size_t series_count(const struct series *s)

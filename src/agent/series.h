@@ -17,6 +17,8 @@ void series_free(struct series *s);
 bool series_take(struct series *s, uint32_t process, const char *line, size_t n);
 /* Appends the metrics in Prometheus' text format 0.0.4: strata_UNIT_MAP{labels}. Counters end in _total. */
 void series_print(const struct series *s, struct str *out);
+/* Forgets gauges without a message since `before` (CLOCK_MONOTONIC ns): a map that is empty is not printed. */
+void series_expire(struct series *s, uint64_t before);
 /* Returns the number of series, and of those that were left out because there were too many. */
 size_t series_count(const struct series *s);
 uint64_t series_dropped(const struct series *s);

@@ -27,7 +27,7 @@
 #define HANG_NS (30 * SECOND)
 #define START_NS (300 * SECOND)
 #define WATCHDOG "8000000"
-enum { SCRIPT_MAX = 1 << 20, BACK_OFF_MAX = 60, OVER_MAX = 3, FREE_WINDOWS = 3 };
+enum { SCRIPT_MAX = 1 << 20, BACK_OFF_MAX = 60, OVER_MAX = 3, FREE_WINDOWS = 3, OLD_WINDOWS = 3 };
 
 static const char *const state_names[] = {
 	[UNIT_STARTS] = "starts", [UNIT_UP] = "up", [UNIT_ENDED] = "ended", [UNIT_FAILED] = "failed",
@@ -532,6 +532,15 @@ void unit_tick(struct unit *u, uint64_t now)
 {
 	struct process *list[2 + ARRAY_SIZE(u->leaving)] = {u->current, u->next};
 
+/* A gauge of an old window is not a value of now. */
+static void expire(struct unit *u, uint64_t now)
+{
+	uint64_t old = (uint64_t)(OLD_WINDOWS * unit_window(u) * 1e9);
+
+	if (!u->env->once && now > old)
+		series_expire(u->series, now - old);
+}
+
 	memcpy(list + 2, u->leaving, sizeof(u->leaving));
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
 		if (list[i]) {
@@ -542,6 +551,7 @@ void unit_tick(struct unit *u, uint64_t now)
 		u->restarts++;
 		start(u);
 	}
+	expire(u, now);
 	if (u->current && u->state == UNIT_UP &&
 		now - u->current->ready_at > (uint64_t)(FREE_WINDOWS * unit_window(u) * 1e9))
 		check_budget(u, now);

@@ -43,6 +43,8 @@ def test_units(cases, home):
         cases.check(seen and (seen.get('strata_counts_h_bucket{le="7"}'), seen.get('strata_counts_h_bucket{le="+Inf"}'),
                               seen.get('strata_counts_h_count')) == (1000, 1000, 1000), '..a histogram', seen)
         cases.check(seen and (seen.get('strata_counts_last'), seen.get('strata_counts_level')) == (7, -1000), '..gauges', seen)
+        cases.check(until(lambda: 'strata_counts_last' not in agent.metrics()) and agent.metric(TOTAL) == 1000 and
+                    agent.metric('strata_counts_level') == -1000, '..which are gone when nothing happens; sums stay', agent.metrics())
         status, text = agent.get('/healthz')
         cases.check(status == 200 and 'counts: up' in text and 'unknown function: nothing' in text, 'a broken unit is reported',
                     text)
@@ -199,6 +201,21 @@ def test_series(cases, home):
         ended = until(lambda: len(processes(agent, 'sums')) == 1)
         cases.check(ended and agent.metric('strata_sums_total_total') == 400, 'processes that overlap count once',
                     agent.metric('strata_sums_total_total'))
+
+
+WIDE = 'begin { for ($i : 0..9000) { @wide[$i % 10] = lhist($i / 10, 0, 900, 1); } }'
+
+
+def test_wide(cases, home):
+    """A page has 4,096 buckets of a metric: the last bucket has the values of the others."""
+    with Agent(STRATA, home, {'wide': WIDE}) as agent:
+        until(lambda: len([key for key in agent.metrics() if '_wide_count' in key]) == 10)
+        seen = agent.metrics()
+        counts = [v for k, v in seen.items() if '_wide_count' in k]
+        cases.check(counts == [900] * 10 and agent.metric('strata_unit_series_dropped_total{unit="wide"}') > 0,
+                    'histograms with more buckets than a page have all values', counts)
+        last = [v for k, v in seen.items() if '_wide_bucket' in k and 'le="+Inf"' in k]
+        cases.check(last == [900] * 10, '..in their last bucket', last)
 
 
 def test_names(cases, home):
