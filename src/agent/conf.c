@@ -26,6 +26,7 @@ static const struct key {
 	{"agent", "cpu", SHARE, offsetof(struct conf, cpu)},
 	{"agent", "cpu_all", SHARE, offsetof(struct conf, cpu_all)},
 	{"agent", "listen", TEXT, offsetof(struct conf, listen)},
+	{"agent", "memory", SIZE, offsetof(struct conf, memory)},
 	{"agent", "scripts", TEXT, offsetof(struct conf, scripts)},
 	{"agent", "window", TIME, offsetof(struct conf, window)},
 	{"otlp", "endpoint", TEXT, offsetof(struct conf, endpoint)},
@@ -38,6 +39,7 @@ static const struct key {
 	{"unit", "args", TEXT, offsetof(struct unit_conf, args)},
 	{"unit", "cpu", SHARE, offsetof(struct unit_conf, cpu)},
 	{"unit", "enabled", OPPOSITE, offsetof(struct unit_conf, disabled)},
+	{"unit", "memory", SIZE, offsetof(struct unit_conf, memory)},
 	{"unit", "window", TIME, offsetof(struct unit_conf, window)},
 };
 
@@ -106,7 +108,7 @@ static struct unit_conf *unit_named(struct conf *c, const char *name)
 	for (size_t i = 0; i < c->units.len; i++)
 		if (!strcmp(c->units.data[i].name, name))
 			return &c->units.data[i];
-	vec_push(&c->units, (struct unit_conf){.name = strdup(name)});
+	vec_push(&c->units, (struct unit_conf){.name = strdup(name), .cpu = -1, .memory = -1});
 	return &c->units.data[c->units.len - 1];
 }
 
@@ -126,8 +128,8 @@ static const char *take(void *arg, const char *section, const char *name, const 
 	}
 	if (!is_unit && strcmp(section, "agent") != 0 && strcmp(section, "otlp") != 0)
 		return "the sections are [agent], [otlp] and [unit NAME]";
-	return is_unit ? "the keys of a unit are args, cpu, enabled and window" : *section == 'a' ?
-		"the keys of [agent] are cpu, cpu_all, listen, scripts and window" :
+	return is_unit ? "the keys of a unit are args, cpu, enabled, memory and window" : *section == 'a' ?
+		"the keys of [agent] are cpu, cpu_all, listen, memory, scripts and window" :
 		"the keys of [otlp] are endpoint, gzip, headers_file, spool, spool_age, spool_size and timeout";
 }
 
@@ -147,7 +149,8 @@ bool conf_read(const char *path, struct conf *ret)
 
 	*ret = (struct conf){
 		.scripts = strdup("/etc/strata/scripts"), .listen = strdup("127.0.0.1:9436"), .window = 10,
-		.cpu = 0.05, .cpu_all = 0.1, .spool_bytes = 64 << 20, .spool_age = 3600, .timeout = 10, .gzip = true,
+		.cpu = 0.05, .cpu_all = 0.1, .memory = 64 << 20,
+		.spool_bytes = 64 << 20, .spool_age = 3600, .timeout = 10, .gzip = true,
 	};
 	ok = read_file(path ? path : CONF, path != NULL, ret);
 	if (path)
@@ -180,4 +183,18 @@ const struct unit_conf *conf_unit(const struct conf *c, const char *name)
 		if (!strcmp(c->units.data[i].name, name))
 			return &c->units.data[i];
 	return NULL;
+}
+
+double conf_unit_cpu(const struct conf *c, const char *name)
+{
+	const struct unit_conf *u = conf_unit(c, name);
+
+	return u && u->cpu >= 0 ? u->cpu : c->cpu;
+}
+
+int64_t conf_unit_memory(const struct conf *c, const char *name)
+{
+	const struct unit_conf *u = conf_unit(c, name);
+
+	return u && u->memory >= 0 ? u->memory : c->memory;
 }

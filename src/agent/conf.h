@@ -7,12 +7,13 @@
 
 #include "base/vec.h"
 
-/* [unit NAME]: NULL and 0 stand for the settings of [agent]. */
+/* [unit NAME]: NULL, a window of 0, and values below 0 stand for the settings of [agent]. */
 struct unit_conf {
 	char *name;
 	char *args;     /* words for the script */
 	double window;  /* seconds; also replaces the script's own window */
-	double cpu;     /* share of one CPU */
+	double cpu;     /* share of one CPU; 0: no limit */
+	int64_t memory; /* bytes; 0: that of the script */
 	bool disabled;
 };
 
@@ -23,6 +24,7 @@ struct conf {
 	double window;  /* seconds, for scripts without their own */
 	double cpu;     /* share of one CPU for a unit; 0: no limit */
 	double cpu_all; /* for all units together; 0: no limit */
+	int64_t memory; /* bytes of a unit's tables and files; 0: that of the script */
 	char *endpoint; /* [otlp]: URL, or NULL: nothing is sent */
 	char *headers_file;
 	char *spool;    /* directory, or NULL: none */
@@ -38,3 +40,6 @@ bool conf_read(const char *path, struct conf *ret);
 void conf_done(struct conf *c);
 /* Returns the settings of a unit, or NULL if it has none of its own. */
 const struct unit_conf *conf_unit(const struct conf *c, const char *name);
+/* Return the settings that hold for a unit. */
+double conf_unit_cpu(const struct conf *c, const char *name);
+int64_t conf_unit_memory(const struct conf *c, const char *name);

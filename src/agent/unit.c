@@ -333,11 +333,13 @@ static void add_variable(word_list *l, const char *fmt, ...)
 	vec_push(l, text);
 }
 
-/* A window of the unit's section replaces that of the script, as a variable of the environment does. */
+/* A window of the unit's section, and the limit of memory, replace those of the script, as variables of the environment
+ * do. */
 static char **environment_of(const struct unit *u)
 {
 	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
 	const char *attributes = getenv("OTEL_RESOURCE_ATTRIBUTES");
+	int64_t memory = conf_unit_memory(u->env->conf, u->name);
 	word_list l = {};
 
 	for (char **v = environ; *v; v++)
@@ -350,6 +352,8 @@ static char **environment_of(const struct unit *u)
 		u->name);
 	if (c && c->window > 0 && !u->env->once)
 		add_variable(&l, "BPFTRACE_WINDOW=%.0f", c->window * 1e9);
+	if (memory)
+		add_variable(&l, "BPFTRACE_MAX_MEMORY_MB=%" PRId64, memory >> 20 ? memory >> 20 : 1);
 	vec_push(&l, NULL);
 	return l.data;
 }
@@ -359,11 +363,11 @@ static void start(struct unit *u)
 	char **words = unit_words(u, false), **environment = environment_of(u);
 	struct process_plan plan = {
 		.name = u->name, .number = ++u->env->nprocesses, .argv = words, .environment = environment,
+		.notify = u->env->notify,
 		.calls = {.arg = u, .line = on_line, .ready = on_ready, .ending = on_ending, .ended = on_ended},
 	};
 	int r;
 
-		.notify = u->env->notify,
 	if (u->next)
 		give_up(u);
 	u->restart_at = 0;
@@ -420,7 +424,8 @@ static char *read_text(struct unit *u)
 		fail(u, why);
 		return NULL;
 	}
-	str_addf(&text, "%.3f\n%d %s\n", unit_window(u), c && c->window > 0, c && c->args ? c->args : "");
+	str_addf(&text, "%.3f %" PRId64 "\n%d %s\n", unit_window(u), conf_unit_memory(u->env->conf, u->name),
+		c && c->window > 0, c && c->args ? c->args : "");
 	while ((n = fread(buf, 1, sizeof(buf), file)))
 		str_addn(&text, buf, n);
 	return text.data;
@@ -514,8 +519,7 @@ void unit_over_budget(struct unit *u, double share, double allowed, const char *
  * programs that run. */
 static void check_budget(struct unit *u, uint64_t now)
 {
-	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
-	double allowed = c && c->cpu > 0 ? c->cpu : u->env->conf->cpu;
+	double allowed = conf_unit_cpu(u->env->conf, u->name);
 	uint64_t used = u->current->user_ns + u->current->bpf_ns;
 
 	if (!u->measured_at || now - u->measured_at >= (uint64_t)(unit_window(u) * 1e9)) {
@@ -528,10 +532,6 @@ static void check_budget(struct unit *u, uint64_t now)
 		unit_over_budget(u, u->share, allowed, "it");
 }
 
-void unit_tick(struct unit *u, uint64_t now)
-{
-	struct process *list[2 + ARRAY_SIZE(u->leaving)] = {u->current, u->next};
-
 /* A gauge of an old window is not a value of now. */
 static void expire(struct unit *u, uint64_t now)
 {
@@ -541,17 +541,21 @@ static void expire(struct unit *u, uint64_t now)
 		series_expire(u->series, now - old);
 }
 
+void unit_tick(struct unit *u, uint64_t now)
+{
+	struct process *list[2 + ARRAY_SIZE(u->leaving)] = {u->current, u->next};
+
 	memcpy(list + 2, u->leaving, sizeof(u->leaving));
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
 		if (list[i]) {
 			process_measure(list[i]);
 			check_hang(u, list[i], now);
 		}
+	expire(u, now);
 	if (u->restart_at && now >= u->restart_at && !u->current && !u->next) {
 		u->restarts++;
 		start(u);
 	}
-	expire(u, now);
 	if (u->current && u->state == UNIT_UP &&
 		now - u->current->ready_at > (uint64_t)(FREE_WINDOWS * unit_window(u) * 1e9))
 		check_budget(u, now);

@@ -298,6 +298,14 @@ def test_budget(cases, home):
     with Agent(STRATA, home, {'busy': busy, 'other': OTHER}, '[unit busy]\ncpu = 0.01%\n') as agent:
         cases.check(until(lambda: 'busy: over budget: stopped: it used' in agent.get('/healthz')[1]) and agent.is_up('other'),
                     'a unit over its budget is stopped, with the reason', agent.get('/healthz')[1])
+    with Agent(STRATA, home, {'busy': busy, 'free': busy + ' // 2'},
+               '[unit free]\ncpu = 0%\nmemory = 32M\n[agent]\ncpu = 0.01%\nmemory = 48M\n') as agent:
+        stopped = until(lambda: 'busy: over budget' in agent.get('/healthz')[1])
+        cases.check(stopped and agent.is_up('free'), '[unit] cpu = 0% is no limit', agent.get('/healthz')[1])
+        pid = agent.children()['free']
+        environment = pathlib.Path(f'/proc/{pid}/environ').read_bytes().split(b'\0')
+        cases.check(b'BPFTRACE_MAX_MEMORY_MB=32' in environment and not any(b'NOTIFY_SOCKET' in v for v in environment),
+                    'memory of a unit', environment)
 
 
 def main():
@@ -305,7 +313,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_units, test_fast, test_series, test_names, test_rights, test_manager, test_modes, test_budget):
+    for test in (test_units, test_fast, test_series, test_wide, test_names, test_rights, test_manager, test_modes, test_budget):
         with tempfile.TemporaryDirectory() as home:
             test(cases, pathlib.Path(home))
     return cases.done()
