@@ -335,7 +335,7 @@ static __always_inline int found_list(struct walk *w)
 	w->list.lang = list_of_mapping(w);
 	w->list.file = w->map.file;
 	w->list.bias = w->map.bias;
-	if (!list_begin(w))
+	if (!list_begin(w) && !(w->list.begun & LIST_IN_LOOPS))
 		return 1;
 	w->list.begun = 0;
 	return 0;
@@ -605,13 +605,20 @@ static __always_inline __u32 list_of_filter(__u32 filter)
 	return 0;
 }
 
-/* Walks when only the language's list is wanted, which needs no table. Returns -1 if the process has no list
- * yet and its language is not known for certain: the walk then looks for the file that has the language. A
- * known process without a list does not run the language. */
+/* Walks when only the language's list is wanted, which needs no table. Returns -1 if the list is found only in frames
+ * of loops, or if the process has no list yet and its language is not known for certain: the walk then looks for the
+ * file that has the language. A known process without a list does not run the language. */
 static __always_inline int run_list(struct walk *w, struct loop *l)
 {
+	int none;
+
 	w->list.lang = list_of_filter(w->filter);
-	if (list_begin(w)) {
+	none = list_begin(w);
+	if (w->list.begun & LIST_IN_LOOPS) {
+		w->list.lang = w->list.begun = 0;
+		return -1;
+	}
+	if (none) {
 		w->lookup = w->pc;
 		if (walk_published(w) || walk_is_stale(w)) {
 			w->list.lang = w->list.begun = 0;
@@ -694,7 +701,7 @@ static __always_inline __u64 send_list(struct walk *w, struct stack_record *out)
 	__u32 limit = w->limit;
 	__u64 id;
 
-	if (w->filter || list_begin_any(w))
+	if (w->filter || list_begin_any(w) || w->list.begun & LIST_IN_LOOPS)
 		return 0;
 	w->list.ended = 0;
 	w->hash = STACK_HASH_SEED;

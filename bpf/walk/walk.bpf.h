@@ -32,7 +32,8 @@ enum walk_flags {
 #define LIST_OWN   8
 struct list_cursor {
 	__u32 lang;   /* enum frame_lang; 0: none yet */
-	__u32 begun;  /* STEM_begin() was called; LIST_HAS_LANG: also, the process has the language */
+	__u32 begun;  /* STEM_begin() was called; LIST_HAS_LANG: also, the process has the language; LIST_IN_LOOPS: only
+	               * frames of the interpreter's loop lead to its list */
 	__u64 bias;   /* bias of the file with the interpreter's loop */
 	__u32 file;   /* number of that file; 0: unknown */
 	__u16 ended;  /* the last frame was its activation's last */
@@ -46,6 +47,7 @@ struct list_cursor {
 	__u64 batch[LIST_BATCH];
 };
 #define LIST_HAS_LANG 2
+#define LIST_IN_LOOPS 4
 
 #define FRAME_OWN 4
 #define WALK_GAPS 8

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* lua.bpf.c - the kernel half of src/unwinders/lua/: frames of Lua and LuaJIT.
+ *
+ * The frames of an activation are those from the newest frame of a lua_State, or from the one that the activation
+ * before it left, up to a frame that C called. A frame names a Proto, whose id is a hash of the chunk's name, its first
+ * line and size; its cookie is a hash of words of the Proto.
+ *
+ * lua.h describes the layouts. */
+#include "lua.h"
+
+#define LIST_STEM       lua
+#define LIST_LANG       FRAME_LANG_LUA
+#define LIST_UNREADABLE LUA_UNREADABLE
+#define CODE_BITS       LUA_CODE_BITS
+#define FRAME_BYTES     72  /* bytes of a CallInfo that are read */
+#define CODE_BYTES      128 /* at least the bytes of a Proto that are read */
+
+/* The id is a hash of the name only. */
+#define HASH_SECOND      HASH_WORDS
+#define HASH_THIRD       HASH_WORDS
+#define HASH_SECOND_SIZE size
+#define HASH_THIRD_SIZE  size
+
+#define LIST_MEMO_OWN   __u64 start; __u64 size; /* the instructions: address, number */
+#define MEMO_TAGS       1 /* a function in C */
+
+struct lua_own {
+	__u64 state; /* a lua_State, for the record */
+};
+
+struct lua_place {
+	__u64 state;   /* the lua_State of the frames */
+	__u64 next;    /* the next frame, for the next activation of this state */
+	__u64 pc;      /* LuaJIT: the instruction that the next frame runs; 0: unknown */
+	__u32 spread;  /* LuaJIT: bytes between sp and the VM's frame, in the frame of a trace */
+	__u32 inside;  /* an activation has begun */
+};
+
+#include "list.bpf.h"
+
+_Static_assert(HASH_WORDS == LUA_NAME_MAX / 8, "the name");
+
+#define FRAME_UNKNOWN 1 /* not a frame's address, so lua_next() fails to read it */
+#define CODE_BYTES_READ 0x78 /* of a Proto or GCproto */
+
+/* Proto: sizecode. GCproto: sizebc (the second half of its word); chunkname, firstline and numline; its size */
+#define PUC_SIZE  24
+#define JIT_SIZE  0x08
+#define JIT_NAME  0x40
+#define JIT_LINE  0x48
+#define JIT_PROTO 0x68
+
+/* TString: tt, shrlen (byte 11), lnglen 16, text. GCstr: len (the second half of the word at 16), text */
+#define TYPE_SHORT             0x04
+#define TYPE_COLLECTABLE_SHORT 0x44
+#define STRING_TEXT            24
+
+/* Objects: the type is the byte at 8 (PUC) or 9 (LuaJIT). */
+#define PUC_THREAD 8
+#define JIT_THREAD 6
+#define JIT_FUNCTION 8
+
+/* ---- the process ---- */
+
+static __always_inline void move_proc(struct lua_proc *p, __u64 bias)
+{
+}
+
+/* The list of a thread is known only in the frames of loops. */
+__global int lua_begin(struct walk *w)
+{
+	struct lua_scratch *s;
+
+	if (!w || (w->flags & WALK_LATE)) /* the list may have changed since */
+		return -1;
+	s = begin(w);
+	if (!s)
+		return -1;
+	w->list.begun |= LIST_IN_LOOPS;
+	if (s->proc.kind == LUA_UNKNOWN)
+		w->list.frame = FRAME_UNKNOWN;
+	return 0;
+}
+
+/* ---- code ---- */
+
+/* Returns the hash of the function in s->out. */
+__global __u64 lua_code_hash(struct lua_scratch *s)
+{
+	struct list_hash hash = {};
+	struct lua_code_record *r;
+
+	if (!s)
+		return 0;
+	r = &s->out;
+	hash.r = r;
+	hash.h = seen_mix(seen_mix(r->kind, (__u64)r->first_line << 32 | r->size), r->name_size);
+	if (r->kind >= LUA_CODE_PUC_C)
+		hash.h = seen_mix(seen_mix(hash.h, r->addr), r->head.pid);
+	else
+		bpf_loop(HASH_WORDS, hash_word, &hash, 0);
+	return hash.h & CODE_MASK ? hash.h & CODE_MASK : 1;
+}
+
+static __always_inline __u64 code_hash(struct lua_scratch *s)
+{
+	return lua_code_hash(s);
+}
+
+static __always_inline __u32 record_size(const struct lua_code_record *r)
+{
+	__u32 name = r->name_size;
+
+	if (name > LUA_NAME_MAX)
+		name = LUA_NAME_MAX;
+	return __builtin_offsetof(struct lua_code_record, name) + name;
+}
+
+/* Reads the names of the Proto or GCproto whose head is in s->code. Returns 0 on success, -1 on failure. */
+__global int lua_read_code(struct lua_scratch *s)
+{
+	struct lua_code_record *r;
+	__u64 head[3] = {}, name;
+	__u32 size;
+	int is_jit;
+
+	if (!s)
+		return -1;
+	r = &s->out;
+	is_jit = s->proc.kind == LUA_JIT;
+	name = is_jit ? code_word(s, JIT_NAME) : code_word(s, s->proc.at.source);
+	r->first_line = (__u32)code_load(s, is_jit ? JIT_LINE : s->proc.at.first_line);
+	r->size = (__u32)(is_jit ? code_word(s, JIT_SIZE) >> 32 : code_word(s, PUC_SIZE));
+	if (name && ((name & 7) || bpf_probe_read_user(head, sizeof(head), (const void *)name)))
+		return -1;
+	if (is_jit)
+		size = head[2] >> 32;
+	else if ((head[1] & 0xff) == TYPE_SHORT || (head[1] & 0xff) == TYPE_COLLECTABLE_SHORT)
+		size = head[1] >> 24 & 0xff;
+	else
+		size = head[2] > LUA_NAME_MAX ? LUA_NAME_MAX : (__u32)head[2];
+	if (size > LUA_NAME_MAX)
+		size = LUA_NAME_MAX;
+	r->name_size = size;
+	return bpf_probe_read_user(r->name, size, (const void *)(name + STRING_TEXT)) ? -1 : 0;
+}
+
+static __always_inline int name_code(struct lua_scratch *s, __u64 addr, int readable)
+{
+	struct lua_code_record *r = &s->out;
+
+	r->addr = addr & ~1ULL;
+	r->state = s->own.state;
+	r->kind = (s->proc.kind == LUA_JIT ? LUA_CODE_JIT : LUA_CODE_PUC) + (addr & 1 ? LUA_CODE_PUC_C : 0);
+	r->name_size = r->first_line = r->size = 0;
+	if (!readable)
+		return -1;
+	if (addr & 1 || !lua_read_code(s))
+		return 0;
+	r->name_size = r->first_line = r->size = 0;
+	return -1;
+}
+
+/* Returns the cookie of the Proto whose head is in s->code: words that do not change. */
+__global __u64 lua_cookie(struct lua_scratch *s)
+{
+	const struct lua_layout *at;
+	__u64 h;
+
+	if (!s)
+		return 0;
+	at = &s->proc.at;
+	if (s->proc.kind == LUA_JIT)
+		return seen_mix(seen_mix(code_word(s, JIT_NAME), code_word(s, JIT_LINE)), code_word(s, JIT_SIZE));
+	h = seen_mix(seen_mix(code_word(s, at->source), code_word(s, at->code)), (__u32)code_word(s, PUC_SIZE));
+	return seen_mix(h, (__u32)code_load(s, at->first_line));
+}
+
+/* Puts the Proto or GCproto at addr, or a function in C (addr | 1), into the memo. Returns 0. */
+__global int lua_code(struct walk *w, struct lua_scratch *s, __u64 addr)
+{
+	__u64 cookie = 1, id, start;
+	int readable = 1, seen = 0;
+	struct list_memo *m;
+
+	if (!w || !s)
+		return -1;
+	m = memo_of(s, addr);
+	if (!(addr & 1)) {
+		readable = !(addr & 7) && !bpf_probe_read_user(s->code, CODE_BYTES_READ, (const void *)addr);
+		cookie = lua_cookie(s);
+	}
+	if (readable && refresh(m, w, s, addr, cookie))
+		return 0;
+	s->own.state = place_of(w)->own.state;
+	id = find_code(w, s, addr, cookie, readable, &seen);
+	start = s->proc.kind == LUA_JIT ? addr + JIT_PROTO : code_word(s, s->proc.at.code);
+	/* The next walk looks an unreadable one up again. */
+	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk, readable ? start : 0,
+		s->proc.kind == LUA_JIT ? code_word(s, JIT_SIZE) >> 32 : (__u32)code_word(s, PUC_SIZE) };
+	return 0;
+}
+
+/* Returns the frame of a Proto, GCproto or function in C (addr | 1). pc is behind the instruction that runs; 0: it is
+ * unknown. */
+static __always_inline __u64 frame_of(struct walk *w, struct lua_scratch *s, __u64 addr, __u64 pc)
+{
+	struct list_memo *m;
+	__u64 at;
+
+	if (!is_fresh(memo_of(s, addr), s, addr))
+		lua_code(w, s, addr);
+	m = memo_of(s, addr);
+	at = (pc - m->start) / 4 - 1;
+	if ((addr & 1) || at >= m->size || at > LUA_AT_MAX)
+		at = LUA_AT_MAX;
+	return FRAME_LUA(m->id & CODE_MASK, at);
+}
+
+/* ---- frames ---- */
+
+/* The bytes at the end of the last page that a list has. */
+static __always_inline int read_alone(struct lua_scratch *s, __u64 frame, __u64 *start, __u64 *size)
+{
+	*start = frame;
+	*size = FRAME_BYTES;
+	return bpf_probe_read_user(s->window, 16, (const void *)frame) ? -1 : 0;
+}
+
+#include "lua_jit.bpf.h"
+#include "lua_puc.bpf.h"
+
+__global int lua_next(struct walk *w, __u64 *frame)
+{
+	struct lua_scratch *s = w ? scratch_of(w) : NULL;
+	struct lua_place *p;
+	int r = 0;
+
+	if (!s || !frame)
+		return -1;
+	*frame = 0;
+	w->list.entry = 0;
+	if (w->list.frame == FRAME_UNKNOWN)
+		r = -1;
+	if (r || !w->list_in) /* the list is known only in a loop */
+		return r;
+	p = &place_of(w)->own;
+	if (!p->inside) {
+		p->inside = 1;
+		r = s->proc.kind == LUA_JIT ? jit_enter(w, s) : puc_enter(w, s);
+	}
+	if (!r && w->list.frame && !w->list.ended)
+		r = s->proc.kind == LUA_JIT ? jit_take(w, s, frame) : puc_take(w, s, frame);
+	if (r <= 0) {
+		p->next = w->list.frame;
+		w->list.frame = 0;
+		p->inside = w->list.ended = 0;
+	}
+	return r;
+}
+
+__global int lua_batch(struct walk *w)
+{
+	return 0;
+}
+
+/* Other lists are in other loops. */
+__global int lua_outer(struct walk *w)
+{
+	return -1;
+}

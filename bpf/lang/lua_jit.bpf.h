@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* lua_jit.bpf.h - LuaJIT's frames: two slots before the base of a function, the function and the link to the previous
+ * frame. Part of lua.bpf.c.
+ *
+ * The interpreter is one function in assembler, the VM, whose C frame has a fixed size on x86_64. Compiled code, a
+ * trace, runs in that frame and may extend it. */
+#pragma once
+
+/* src/lj_frame.h, the C frame from sp on: CFRAME_OFS_L, CFRAME_OFS_PC, CFRAME_SIZE, the saved rbp in words from the
+ * CFA */
+#define CFRAME_L    16
+#define CFRAME_PC   24
+#define CFRAME_SIZE 80
+#define CFRAME_FP   (-2)
+#define SPREAD_MAX  512 /* bytes by which a trace extends the frame */
+
+/* lua_State: glref, base, maxstack, stack */
+#define STATE_GLOBAL 0x10
+#define STATE_BASE   0x20
+#define STATE_MAX    0x30
+#define STATE_STACK  0x38
+
+/* Values have 47 bits, the type above them. GCfunc: gct, ffid (byte 10: 0: in Lua), pc: behind the GCproto */
+#define VALUE_MASK ((1ULL << 47) - 1)
+#define VALUE_FUNCTION (~8ULL << 47)
+#define FUNC_PC    0x20
+
+/* Links: FRAME_*. The low two bits, or three. */
+#define LINK_LUA  0
+#define LINK_C    1
+#define LINK_CONT 2
+#define LINK_VARARG 3
+#define LINK_TYPE  3
+#define LINK_TYPEP 7
+
+static __always_inline int jit_is_state(__u64 addr)
+{
+	__u64 type = 0;
+
+	return addr && !(addr & 7) && !read_word(addr + 8, &type) && (type >> 8 & 0xff) == JIT_THREAD;
+}
+
+/* Returns the rule of a trace: it has the lua_State and the return address at the VM's places, above its own words. */
+__global __u64 lua_compiled(struct walk *w)
+{
+	struct lua_scratch *s = w ? scratch_of(w) : NULL;
+	__u32 pid = w ? w->pid : 0, spread;
+	struct lua_proc *p = bpf_map_lookup_elem(&lua_procs, &pid);
+
+	if (!s || !p || p->kind != LUA_JIT || WALK_ARM64(w))
+		return 0;
+	for (spread = 0; spread < SPREAD_MAX; spread += 16) {
+		__u64 state = 0;
+
+		if (walk_word(w, w->sp + spread + CFRAME_L, &state))
+			return 0;
+		if (jit_is_state(state))
+			break;
+	}
+	if (spread >= SPREAD_MAX)
+		return 0;
+	place_of(w)->own.spread = spread;
+	return RULE(RULE_CFA, RULE_REG_SP, 0, CFRAME_FP, CFRAME_SIZE + spread);
+}
+
+/* Returns the base of the newest frame; 0: it is unreadable. In a trace it is that with which the trace began. */
+__global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
+{
+	__u64 words[STATE_STACK / 8 + 1] = {}, base, value = 0;
+
+	if (!w || !s || bpf_probe_read_user(words, sizeof(words), (const void *)state))
+		return 0;
+	base = words[STATE_BASE / 8];
+	if (w->map.flags & MAPPING_ANON) {
+		value = 0;
+		if (!s->proc.jit_base || read_word(words[STATE_GLOBAL / 8] + s->proc.jit_base, &value))
+			return 0;
+		return value ? value : base;
+	}
+	if (WALK_ARM64(w) || !(w->flags & WALK_EXACT) || !(w->flags & WALK_REGS))
+		return base;
+	value = w->regs[RULE_REG_RDX];
+	if ((value & 7) || value <= words[STATE_STACK / 8] + 8 || value > words[STATE_MAX / 8] ||
+		read_word(value - 16, &words[0]) || (words[0] & ~VALUE_MASK) != VALUE_FUNCTION)
+		return base;
+	place_of(w)->own.pc = w->regs[RULE_REG_RBX];
+	return value;
+}
+
+/* Begins the activation of this frame of the VM, or of a trace. Returns 0 on success, -1 on failure. */
+static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
+{
+	struct lua_place *p = &place_of(w)->own;
+	__u64 frame = w->sp + (w->map.flags & MAPPING_ANON ? p->spread : 0), state = 0, base;
+
+	if (read_word(frame + CFRAME_L, &state) || !jit_is_state(state) || read_word(frame + CFRAME_PC, &p->pc))
+		return -1;
+	w->list.frame = p->next;
+	if (w->map.flags & MAPPING_ANON)
+		p->pc = 0;
+	if (state == p->state)
+		return 0;
+	base = jit_base(w, s, state);
+	if (!base)
+		return -1;
+	p->state = state;
+	w->list.frame = base - 8;
+	return 0;
+}
+
+/* Returns the code of a function for lua_code(): a GCproto, or a function in C; or 0 if it is neither. */
+__global __u64 jit_code(__u64 function)
+{
+	__u64 words[5] = {};
+
+	if ((function & 7) || bpf_probe_read_user(words, sizeof(words), (const void *)function) ||
+		(words[1] >> 8 & 0xff) != JIT_FUNCTION)
+		return 0;
+	return words[1] >> 16 & 0xff ? function | 1 : words[FUNC_PC / 8] - JIT_PROTO;
+}
+
+/* Sets the place to the frame before the one at link's address. Returns 0 on success, -1 on failure. */
+static __always_inline int jit_previous(struct walk *w, __u64 link)
+{
+	struct lua_place *p = &place_of(w)->own;
+	__u64 at = w->list.frame, size = link & ~7ULL, word = 0;
+
+	if ((link & LINK_TYPE) == LINK_LUA) {
+		if (read_word(link - 4, &word))
+			return -1;
+		size = 8 * (2 + (word >> 8 & 0xff));
+		p->pc = link;
+	} else if ((link & LINK_TYPEP) == LINK_CONT) {
+		p->pc = 0;
+		read_word(at - 16, &p->pc);
+	} else if ((link & LINK_TYPEP) != LINK_VARARG) {
+		p->pc = 0;
+	}
+	if (!size || size > at)
+		return -1;
+	w->list.frame = at - size;
+	return 0;
+}
+
+/* Takes a frame. Returns 1, 0 at the end of the list, or -1 on failure. */
+static __always_inline int jit_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
+{
+	struct lua_place *p = &place_of(w)->own;
+	__s64 o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame - 8);
+	__u64 function, link, code = 0;
+
+	if (o < 0)
+		return -1;
+	function = frame_word(s, o) & VALUE_MASK;
+	link = frame_word(s, o + 8);
+	if (function == p->state) {
+		w->list.frame = 0;
+		return 0;
+	}
+	/* A function with variable arguments has two frames. */
+	if ((link & LINK_TYPEP) != LINK_VARARG) {
+		code = jit_code(function);
+		if (!code)
+			return -1;
+	}
+	if (code)
+		*frame = frame_of(w, s, code, p->pc);
+	if (jit_previous(w, link))
+		return -1;
+	w->list.ended = (link & LINK_TYPE) == LINK_C;
+	return 1;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* lua_puc.bpf.h - the list of frames of PUC's Lua: CallInfo, from the newest to the oldest. Part of lua.bpf.c.
+ *
+ * luaV_execute() saves the registers of its callers, which keep the lua_State in one of them: luaD_call(), resume(),
+ * unroll() and lua_resume() read it after the call. */
+#pragma once
+
+/* lua_State: ci */
+#define STATE_CI 0x20
+
+/* CallInfo: func (a slot), previous, next */
+#define CI_FUNC     0
+#define CI_PREVIOUS 0x10
+#define CI_NEXT     0x18
+
+/* A slot: value, type (a byte). LClosure: p; CClosure: f. The bit of types that are collectable is 0x40. */
+#define TYPE_LUA     0x46
+#define TYPE_C_LIGHT 0x16
+#define TYPE_C       0x66
+#define CLOSURE_CODE 0x18
+
+#define SAVED_REGS 6
+
+/* Returns whether it is the address of a lua_State. */
+static __always_inline int is_state(__u64 addr)
+{
+	__u64 type = 0;
+
+	return addr && !(addr & 7) && !read_word(addr + 8, &type) && (type & 0xff) == PUC_THREAD;
+}
+
+/* Returns the lua_State of the loop's frame: a register that the frame has saved, the last one that it pushed first; or
+ * 0 if there is none. */
+__global __u64 puc_state(struct walk *w)
+{
+	__u64 saved[SAVED_REGS] = {}, cfa;
+
+	if (!w || RULE_KIND(w->rule) != RULE_CFA)
+		return 0;
+	cfa = (RULE_REG(w->rule) == RULE_REG_FP ? w->fp : w->sp) + RULE_OFFSET(w->rule);
+	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)(cfa - 8 - sizeof(saved))))
+		return 0;
+	for (int i = 0; i < SAVED_REGS; i++)
+		if (is_state(saved[i]))
+			return saved[i];
+	return 0;
+}
+
+/* Returns whether a register that calls preserve is the CallInfo. */
+static __always_inline int in_register(const struct walk *w, __u64 info)
+{
+	return w->regs[RULE_REG_RBX] == info || w->fp == info || w->regs[RULE_REG_R12] == info ||
+	       w->regs[RULE_REG_R13] == info || w->regs[RULE_REG_R14] == info || w->regs[RULE_REG_R15] == info;
+}
+
+/* Returns whether the loop is about to return: its last frame has left the list. Its CallInfo stays the next one of the
+ * newest, and is still in a register. */
+static __always_inline int puc_has_left(struct walk *w, const struct lua_scratch *s, __u64 newest)
+{
+	__u32 known = WALK_EXACT | WALK_REGS;
+	__u64 next = 0, status = 0;
+
+	if (WALK_ARM64(w) || (w->flags & known) != known || read_word(newest + CI_NEXT, &next) || !next ||
+		!in_register(w, next) || read_word(next + (s->proc.at.status & ~7), &status))
+		return 0;
+	return !!(status >> (s->proc.at.status & 7) * 8 & s->proc.at.fresh);
+}
+
+/* Begins the activation of this loop. Returns 0 on success, -1 on failure. */
+static __always_inline int puc_enter(struct walk *w, struct lua_scratch *s)
+{
+	struct lua_place *p = &place_of(w)->own;
+	__u64 state = puc_state(w);
+
+	if (!state)
+		return -1;
+	w->list.frame = p->next;
+	if (state == p->state)
+		return 0;
+	p->state = state;
+	if (read_word(state + STATE_CI, &w->list.frame))
+		return -1;
+	if (puc_has_left(w, s, w->list.frame))
+		w->list.ended = 1;
+	return 0;
+}
+
+/* Returns the code of the function in a slot for lua_code(), or 0 if there is none. */
+__global __u64 puc_code(__u64 slot)
+{
+	__u64 value[2] = {}, code = 0;
+	__u32 type;
+
+	if ((slot & 7) || bpf_probe_read_user(value, sizeof(value), (const void *)slot))
+		return 0;
+	type = value[1] & 0xff;
+	if (type == TYPE_C_LIGHT)
+		return value[0] | 1;
+	if ((type != TYPE_LUA && type != TYPE_C) || read_word(value[0] + CLOSURE_CODE, &code) || !code)
+		return 0;
+	return type == TYPE_C ? code | 1 : code;
+}
+
+/* Takes a frame. Returns 1, or -1 on failure. */
+static __always_inline int puc_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
+{
+	const struct lua_layout *at = &s->proc.at;
+	__s64 o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
+	__u64 code, status, pc;
+
+	if (o < 0)
+		return -1;
+	status = frame_load(s, o + at->status);
+	pc = frame_word(s, o + at->savedpc);
+	code = puc_code(frame_word(s, o + CI_FUNC));
+	w->list.frame = frame_word(s, o + CI_PREVIOUS);
+	if ((status & 2) == at->is_lua)
+		w->list.ended = !!(status & at->fresh);
+	else
+		pc = 0;
+	if (code)
+		*frame = frame_of(w, s, code, pc);
+	return 1;
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""luas.py - the Luas of tests, in build/lua (or in STRATA_LUA): Debian's, each in a tree of packages with all
+dependencies, which is the root of its processes.
+
+    luas.py                 prints the names of all
+    luas.py NAME...         unpacks these if necessary, and prints the program of each
+
+The program execs that Lua, so the process ID stays the same."""
+import fcntl
+import os
+import pathlib
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+CACHE = pathlib.Path(os.environ.get('STRATA_LUA', TOP / 'build' / 'lua'))
+sys.path[:0] = [str(TOP / 'tests' / name) for name in ('lib', 'pythons')]
+import packages
+import pythons
+
+SUITES = ('bullseye', 'bookworm', 'trixie', 'sid')
+PROGRAMS = ('lua5.4', 'luajit')
+
+
+def names():
+    return [f'{suite}-{program}' for program in PROGRAMS for suite in SUITES]
+
+
+def get(name):
+    """Returns the program; unpacks it if it does not exist."""
+    suite, program = name.split('-')
+    directory = CACHE.resolve() / name
+    directory.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / 'lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (directory / 'done').exists():
+            packages.unpack_whole(CACHE, suite, 'amd64', directory / 'root', [program])
+            pythons.enter(directory, f'/usr/bin/{program}')
+            (directory / 'python').rename(directory / 'lua')
+            (directory / 'done').touch()
+    return directory / 'lua'
+
+
+if __name__ == '__main__':
+    print(*(map(get, sys.argv[1:]) if sys.argv[1:] else names()), sep='\n')
