@@ -15,11 +15,11 @@
 #define FRAME_BYTES     72  /* bytes of a CallInfo that are read */
 #define CODE_BYTES      128 /* at least the bytes of a Proto that are read */
 
-/* The id is a hash of the name only. */
-#define HASH_SECOND      HASH_WORDS
+/* The id is a hash of these: name, the first lines. */
+#define HASH_SECOND      (LUA_NAME_MAX / 8)
 #define HASH_THIRD       HASH_WORDS
-#define HASH_SECOND_SIZE size
-#define HASH_THIRD_SIZE  size
+#define HASH_SECOND_SIZE lines_size
+#define HASH_THIRD_SIZE  lines_size
 
 #define LIST_MEMO_OWN   __u64 start; __u64 size; /* the instructions: address, number */
 #define MEMO_TAGS       1 /* a function in C */
@@ -31,6 +31,7 @@ struct lua_own {
 struct lua_place {
 	__u64 state;   /* the lua_State of the frames */
 	__u64 next;    /* the next frame, for the next activation of this state */
+	__u64 after;   /* PUC: the lua_State whose frames follow those that no loop runs */
 	__u64 pc;      /* LuaJIT: the instruction that the next frame runs; 0: unknown */
 	__u32 spread;  /* LuaJIT: bytes between sp and the VM's frame, in the frame of a trace */
 	__u32 inside;  /* an activation has begun */
@@ -38,22 +39,23 @@ struct lua_place {
 
 #include "list.bpf.h"
 
-_Static_assert(HASH_WORDS == LUA_NAME_MAX / 8, "the name");
+_Static_assert(HASH_WORDS <= HASH_SECOND + LUA_LINES_MAX / 8, "the record");
 
 #define FRAME_UNKNOWN 1 /* not a frame's address, so lua_next() fails to read it */
 #define CODE_BYTES_READ 0x78 /* of a Proto or GCproto */
 
-/* Proto: sizecode. GCproto: sizebc (the second half of its word); chunkname, firstline and numline; its size */
+/* Proto: sizecode. GCproto: sizebc (the second half of its word); chunkname, firstline and numline; lineinfo; its size */
 #define PUC_SIZE  24
 #define JIT_SIZE  0x08
 #define JIT_NAME  0x40
 #define JIT_LINE  0x48
+#define JIT_LINES 0x50
 #define JIT_PROTO 0x68
 
 /* TString: tt, shrlen (byte 11), lnglen 16, text. GCstr: len (the second half of the word at 16), text */
-#define TYPE_SHORT             0x04
-#define TYPE_COLLECTABLE_SHORT 0x44
-#define STRING_TEXT            24
+#define TYPE_VARIANT 0x3f
+#define TYPE_SHORT   0x04
+#define STRING_TEXT  24
 
 /* Objects: the type is the byte at 8 (PUC) or 9 (LuaJIT). */
 #define PUC_THREAD 8
@@ -109,33 +111,25 @@ static __always_inline __u64 code_hash(struct lua_scratch *s)
 
 static __always_inline __u32 record_size(const struct lua_code_record *r)
 {
-	__u32 name = r->name_size;
+	__u32 lines = r->lines_size;
 
-	if (name > LUA_NAME_MAX)
-		name = LUA_NAME_MAX;
-	return __builtin_offsetof(struct lua_code_record, name) + name;
+	if (lines > LUA_LINES_MAX)
+		lines = LUA_LINES_MAX;
+	return __builtin_offsetof(struct lua_code_record, lines) + lines;
 }
 
-/* Reads the names of the Proto or GCproto whose head is in s->code. Returns 0 on success, -1 on failure. */
-__global int lua_read_code(struct lua_scratch *s)
+/* Reads the name of a chunk. Returns 0 on success, -1 on failure. */
+static __always_inline int read_name(struct lua_scratch *s, __u64 name)
 {
-	struct lua_code_record *r;
-	__u64 head[3] = {}, name;
+	struct lua_code_record *r = &s->out;
+	__u64 head[3] = {};
 	__u32 size;
-	int is_jit;
 
-	if (!s)
+	if ((name & 7) || (name && bpf_probe_read_user(head, sizeof(head), (const void *)name)))
 		return -1;
-	r = &s->out;
-	is_jit = s->proc.kind == LUA_JIT;
-	name = is_jit ? code_word(s, JIT_NAME) : code_word(s, s->proc.at.source);
-	r->first_line = (__u32)code_load(s, is_jit ? JIT_LINE : s->proc.at.first_line);
-	r->size = (__u32)(is_jit ? code_word(s, JIT_SIZE) >> 32 : code_word(s, PUC_SIZE));
-	if (name && ((name & 7) || bpf_probe_read_user(head, sizeof(head), (const void *)name)))
-		return -1;
-	if (is_jit)
+	if (s->proc.kind == LUA_JIT)
 		size = head[2] >> 32;
-	else if ((head[1] & 0xff) == TYPE_SHORT || (head[1] & 0xff) == TYPE_COLLECTABLE_SHORT)
+	else if ((head[1] & TYPE_VARIANT) == TYPE_SHORT)
 		size = head[1] >> 24 & 0xff;
 	else
 		size = head[2] > LUA_NAME_MAX ? LUA_NAME_MAX : (__u32)head[2];
@@ -145,6 +139,67 @@ __global int lua_read_code(struct lua_scratch *s)
 	return bpf_probe_read_user(r->name, size, (const void *)(name + STRING_TEXT)) ? -1 : 0;
 }
 
+/* Reads the table of lines, at lines, of n bytes. Functions without debug information have none. */
+static __always_inline void read_table(struct lua_scratch *s, __u64 lines, __u64 n)
+{
+	struct lua_code_record *r = &s->out;
+	__u32 size = (__u32)n;
+
+	if (!lines || n > LUA_LINES_MAX)
+		return;
+	if (size > LUA_LINES_MAX)
+		size = LUA_LINES_MAX;
+	if (!bpf_probe_read_user(r->lines, size, (const void *)lines))
+		r->lines_size = size;
+}
+
+/* Reads the lines of the Proto in s->code. */
+static __always_inline void read_lines(struct lua_scratch *s)
+{
+	const struct lua_layout *at = &s->proc.at;
+	struct lua_code_record *r = &s->out;
+	__u32 n = (__u32)code_load(s, at->lines_size);
+
+	if (n != r->size)
+		return;
+	read_table(s, code_word(s, at->lines), at->places ? n : 4ULL * n);
+	n = at->places ? (__u32)code_load(s, at->places_size) : 0;
+	if (n > LUA_PLACES_MAX)
+		n = LUA_PLACES_MAX;
+	if (!bpf_probe_read_user(r->places, 8 * n, (const void *)code_word(s, at->places)))
+		r->nplaces = n;
+}
+
+/* Reads the names and lines of the Proto or GCproto whose head is in s->code. Returns 0 on success, -1 on failure. */
+__global int lua_read_code(struct lua_scratch *s)
+{
+	struct lua_code_record *r;
+	__u64 lines;
+
+	if (!s)
+		return -1;
+	r = &s->out;
+	if (s->proc.kind != LUA_JIT) {
+		r->first_line = (__u32)code_load(s, s->proc.at.first_line);
+		r->size = (__u32)code_word(s, PUC_SIZE);
+		read_lines(s);
+		return read_name(s, code_word(s, s->proc.at.source));
+	}
+	lines = code_word(s, JIT_LINE);
+	r->first_line = (__u32)lines;
+	r->last_line = lines >> 32;
+	r->size = code_word(s, JIT_SIZE) >> 32;
+	lines = r->last_line < 256 ? 0 : r->last_line < 65536 ? 1 : 2;
+	if (r->size)
+		read_table(s, code_word(s, JIT_LINES), (r->size - 1ULL) << lines);
+	return read_name(s, code_word(s, JIT_NAME));
+}
+
+static __always_inline void clear(struct lua_code_record *r)
+{
+	r->name_size = r->lines_size = r->nplaces = r->first_line = r->last_line = r->size = 0;
+}
+
 static __always_inline int name_code(struct lua_scratch *s, __u64 addr, int readable)
 {
 	struct lua_code_record *r = &s->out;
@@ -152,12 +207,12 @@ static __always_inline int name_code(struct lua_scratch *s, __u64 addr, int read
 	r->addr = addr & ~1ULL;
 	r->state = s->own.state;
 	r->kind = (s->proc.kind == LUA_JIT ? LUA_CODE_JIT : LUA_CODE_PUC) + (addr & 1 ? LUA_CODE_PUC_C : 0);
-	r->name_size = r->first_line = r->size = 0;
+	clear(r);
 	if (!readable)
 		return -1;
 	if (addr & 1 || !lua_read_code(s))
 		return 0;
-	r->name_size = r->first_line = r->size = 0;
+	clear(r);
 	return -1;
 }
 

@@ -48,7 +48,9 @@ ABI_SIZE(lua_proc, 32);
 #define FRAME_LUA(code, at) FRAME_OF(FRAME_LANG_LUA, (__u64)(code) << 20 | ((at) & LUA_AT_MAX))
 
 /* Record of a function, sent before any stack that shows it. */
-#define LUA_NAME_MAX 2048
+#define LUA_NAME_MAX   1024
+#define LUA_LINES_MAX  4096 /* bytes of a function's table of lines */
+#define LUA_PLACES_MAX 64
 
 enum lua_code_flags {
 	LUA_UNREADABLE = 1, /* only pid, addr and code are set */
@@ -64,15 +66,18 @@ enum lua_code_kind {
 
 struct lua_code_record {
 	struct lang_record head; /* time: 0 */
-	__u64 code;  /* id: a hash of kind, first_line, size and name; of pid and addr if unreadable or in C */
+	__u64 code;  /* id: a hash of kind, first_line, size, name and lines; of pid and addr if unreadable or in C */
 	__u64 addr;
 	__u64 state; /* a lua_State of the process */
 	__u32 flags; /* enum lua_code_flags */
 	__u32 kind;  /* enum lua_code_kind */
 	__u32 first_line;
 	__u32 size;  /* number of instructions */
-	__u32 name_size; /* bytes, cut at the limit */
-	__u32 pad;
-	__u64 name[LUA_NAME_MAX / 8]; /* of the chunk: "@file.lua", "=stdin", or its text; only the used part is sent */
+	__u32 name_size, lines_size; /* bytes; name is cut, lines are left out beyond the limit */
+	__u32 last_line; /* LuaJIT: lines of the function */
+	__u32 nplaces;
+	__u64 places[LUA_PLACES_MAX];   /* Lua 5.4: AbsLineInfo */
+	__u64 name[LUA_NAME_MAX / 8];   /* of the chunk: "@file.lua", "=stdin", or its text */
+	__u64 lines[LUA_LINES_MAX / 8]; /* the function's lineinfo; only the used part is sent */
 };
-ABI_SIZE(lua_code_record, 72 + LUA_NAME_MAX);
+ABI_SIZE(lua_code_record, 80 + 8 * LUA_PLACES_MAX + LUA_NAME_MAX + LUA_LINES_MAX);

@@ -66,7 +66,21 @@ static __always_inline int puc_has_left(struct walk *w, const struct lua_scratch
 	return !!(status >> (s->proc.at.status & 7) * 8 & s->proc.at.fresh);
 }
 
-/* Begins the activation of this loop. Returns 0 on success, -1 on failure. */
+/* Sets the place to the newest frame of a lua_State. Returns 0 on success, -1 on failure. */
+static __always_inline int puc_start(struct walk *w, const struct lua_scratch *s, __u64 state)
+{
+	struct lua_place *p = &place_of(w)->own;
+
+	p->state = state;
+	p->after = 0;
+	if (read_word(state + STATE_CI, &w->list.frame))
+		return -1;
+	w->list.ended = puc_has_left(w, s, w->list.frame);
+	return 0;
+}
+
+/* Begins the activation of this loop. After an error in a coroutine, unroll() runs the newest function in Lua; the
+ * functions below it have no loop, and come first. Returns 0 on success, -1 on failure. */
 static __always_inline int puc_enter(struct walk *w, struct lua_scratch *s)
 {
 	struct lua_place *p = &place_of(w)->own;
@@ -77,11 +91,9 @@ static __always_inline int puc_enter(struct walk *w, struct lua_scratch *s)
 	w->list.frame = p->next;
 	if (state == p->state)
 		return 0;
-	p->state = state;
-	if (read_word(state + STATE_CI, &w->list.frame))
-		return -1;
-	if (puc_has_left(w, s, w->list.frame))
-		w->list.ended = 1;
+	if (!p->next)
+		return puc_start(w, s, state);
+	p->after = state;
 	return 0;
 }
 
@@ -114,11 +126,13 @@ static __always_inline int puc_take(struct walk *w, struct lua_scratch *s, __u64
 	pc = frame_word(s, o + at->savedpc);
 	code = puc_code(frame_word(s, o + CI_FUNC));
 	w->list.frame = frame_word(s, o + CI_PREVIOUS);
-	if ((status & 2) == at->is_lua)
-		w->list.ended = !!(status & at->fresh);
-	else
+	if ((status & 2) != at->is_lua)
 		pc = 0;
+	else if (!place_of(w)->own.after)
+		w->list.ended = !!(status & at->fresh);
 	if (code)
 		*frame = frame_of(w, s, code, pc);
+	if (place_of(w)->own.after && !w->list.frame && puc_start(w, s, place_of(w)->own.after))
+		return -1;
 	return 1;
 }

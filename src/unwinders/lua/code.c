@@ -15,13 +15,9 @@
 
 enum {
 	CODES_MAX = 1 << 20,
-	POSITIONS_MAX = 1 << 18, /* instructions whose lines are kept */
-	PLACES_MAX = 1 << 16,
 	ABSOLUTE = -128,     /* ABSLINEINFO of ldebug.h: the line is in the next AbsLineInfo */
 	TEXT_MAX = 40,       /* bytes of a chunk's text that are its name */
-	LINE_MAX = 1 << 28,
-	JIT_LINES = 0x4c,    /* GCproto: numline, lineinfo */
-	JIT_LINEINFO = 0x50,
+	LINES_MAX = 1 << 28,
 };
 
 struct lua_code {
@@ -34,86 +30,66 @@ struct lua_codes {
 	struct idmap by_id; /* struct lua_code * */
 };
 
-struct reader {
-	const struct lua_layout *at;
-	lua_read_fn read;
-	void *arg;
-};
-
-static bool read_at(const struct reader *r, uint64_t addr, void *buf, size_t size)
-{
-	return addr && !r->read(r->arg, addr, buf, size);
-}
-
 /* ---- lines ---- */
 
 struct place {
 	int32_t at, line; /* AbsLineInfo */
 };
 
-static void fill_deltas(struct lua_code *c, const int8_t *deltas, const struct place *places, uint32_t nplaces)
+static void fill_deltas(struct lua_code *c, const struct lua_code_record *r)
 {
+	const struct place *places = (const void *)r->places;
+	const int8_t *deltas = (const void *)r->lines;
 	int64_t line = c->first_line;
 	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (deltas[i] != ABSOLUTE)
 			line += deltas[i];
-		else if (k < nplaces)
+		else if (k < r->nplaces)
 			line = places[k++].line;
-		if (line < 0 || line > LINE_MAX)
+		else
+			return;
+		if (line < 0 || line > LINES_MAX)
 			return;
 		c->lines[i] = (uint32_t)line;
 	}
 }
 
-static void read_deltas(const struct reader *r, uint64_t proto, uint64_t at, struct lua_code *c)
+/* The first instruction begins the function. */
+static void fill_jit(struct lua_code *c, const struct lua_code_record *r)
 {
-	_cleanup_(freep) struct place *places = NULL;
-	_cleanup_(freep) int8_t *deltas = malloc(c->n);
-	uint64_t from = 0;
-	uint32_t n = 0;
+	uint32_t size = r->last_line < 256 ? 1 : r->last_line < 65536 ? 2 : 4;
 
-	if (!deltas || !read_at(r, at, deltas, c->n) || !read_at(r, proto + r->at->places_size, &n, 4) ||
-		n > PLACES_MAX || !read_at(r, proto + r->at->places, &from, 8))
-		return;
-	places = calloc(n + 1, sizeof(*places));
-	if (places && (!n || read_at(r, from, places, n * sizeof(*places))))
-		fill_deltas(c, deltas, places, n);
-}
-
-static void read_lines(const struct reader *r, uint64_t proto, struct lua_code *c)
-{
-	uint32_t n = 0;
-	uint64_t at = 0;
-
-	if (!read_at(r, proto + r->at->lines_size, &n, 4) || n < c->n || !read_at(r, proto + r->at->lines, &at, 8))
-		return; /* without debug information the size is 0 */
-	if (r->at->places)
-		read_deltas(r, proto, at, c);
-	else
-		read_at(r, at, c->lines, 4 * (size_t)c->n);
-}
-
-static void read_jit_lines(const struct reader *r, uint64_t proto, struct lua_code *c)
-{
-	_cleanup_(freep) uint8_t *info = NULL;
-	uint64_t at = 0;
-	uint32_t lines = 0, size;
-
-	if (!read_at(r, proto + JIT_LINES, &lines, 4) || !read_at(r, proto + JIT_LINEINFO, &at, 8) || !at)
-		return;
-	size = lines < 256 ? 1 : lines < 65536 ? 2 : 4;
-	info = calloc(c->n, size);
-	if (!info || !read_at(r, at, info, (size_t)size * (c->n - 1)))
-		return;
 	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t line = 0;
 
 		if (i)
-			memcpy(&line, info + (size_t)size * (i - 1), size);
+			memcpy(&line, (const uint8_t *)r->lines + (size_t)size * (i - 1), size);
 		c->lines[i] = c->first_line + line;
 	}
+}
+
+static void fill_lines(struct lua_code *c, const struct lua_code_record *r)
+{
+	uint64_t size = r->lines_size;
+
+	if (!size)
+		return;
+	if (r->kind == LUA_CODE_JIT)
+		c->n = (uint32_t)(size / (r->last_line < 256 ? 1 : r->last_line < 65536 ? 2 : 4) + 1);
+	else
+		c->n = (uint32_t)(size == r->size ? size : size / 4);
+	c->n = c->n < r->size ? c->n : r->size;
+	c->lines = calloc(c->n + 1, sizeof(*c->lines));
+	if (!c->lines)
+		return;
+	if (r->kind == LUA_CODE_JIT)
+		fill_jit(c, r);
+	else if (size == r->size)
+		fill_deltas(c, r);
+	else
+		memcpy(c->lines, r->lines, 4 * (size_t)c->n);
 }
 
 /* ---- the store ---- */
@@ -168,7 +144,7 @@ static char *function_name(const struct lua_code *c)
 	return s.data;
 }
 
-static struct lua_code *make_code(const struct lua_code_record *r, const struct reader *reader)
+static struct lua_code *make_code(const struct lua_code_record *r)
 {
 	struct lua_code *c = calloc(1, sizeof(*c));
 
@@ -179,30 +155,22 @@ static struct lua_code *make_code(const struct lua_code_record *r, const struct 
 		return c;
 	}
 	c->file = chunk_name((const char *)r->name, r->name_size);
-	c->first_line = r->first_line < LINE_MAX ? r->first_line : 0;
+	c->first_line = r->first_line < LINES_MAX ? r->first_line : 0;
 	c->name = function_name(c);
-	c->n = r->size < POSITIONS_MAX ? r->size : POSITIONS_MAX;
-	c->lines = c->n && reader->read ? calloc(c->n, sizeof(*c->lines)) : NULL;
-	if (!c->lines)
-		c->n = 0;
-	else if (r->kind == LUA_CODE_JIT)
-		read_jit_lines(reader, r->addr, c);
-	else
-		read_lines(reader, r->addr, c);
+	fill_lines(c, r);
 	return c;
 }
 
-void lua_codes_record(struct lua_codes *c, const struct lua_code_record *r, size_t size, const struct lua_layout *at,
-	lua_read_fn read, void *arg)
+void lua_codes_record(struct lua_codes *c, const struct lua_code_record *r, size_t size)
 {
-	size_t head = offsetof(struct lua_code_record, name);
-	struct reader reader = { at, at ? read : NULL, arg };
+	size_t head = offsetof(struct lua_code_record, lines);
 	struct lua_code *code;
 
-	if (size < head || (r->flags & LUA_UNREADABLE) || r->kind >= LUA_CODE_KINDS || r->name_size > size - head ||
-		!r->code || idmap_pointer(&c->by_id, r->code) || c->by_id.n >= CODES_MAX)
+	if (size < head || (r->flags & LUA_UNREADABLE) || r->kind >= LUA_CODE_KINDS || r->name_size > LUA_NAME_MAX ||
+		r->lines_size > size - head || r->nplaces > LUA_PLACES_MAX || !r->code ||
+		idmap_pointer(&c->by_id, r->code) || c->by_id.n >= CODES_MAX)
 		return;
-	code = make_code(r, &reader);
+	code = make_code(r);
 	if (code)
 		idmap_set(&c->by_id, r->code, (uintptr_t)code);
 }

@@ -63,13 +63,9 @@ static void names_free(void *names)
 	lua_codes_free(names);
 }
 
-/* Lines are read from the process while it lives. */
 static bool record(void *names, const struct lang_record *head, size_t size, const struct lang_process *p)
 {
-	const struct lua_proc *proc = p ? p->proc : NULL;
-
-	lua_codes_record(names, (const void *)head, size, proc ? &proc->at : NULL, proc ? p->read : NULL,
-		proc ? p->arg : NULL);
+	lua_codes_record(names, (const void *)head, size);
 	return false;
 }
 

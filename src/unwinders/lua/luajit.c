@@ -80,9 +80,9 @@ int luajit_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop)
 	eh_rows_done(&rows);
 	eh_ranges_done(&ranges);
 	code = loop->end ? elf_at(e, loop->start, loop->end - loop->start) : NULL;
-	if (code) {
-		ret->kind = LUA_JIT;
+	if (code)
 		ret->jit_base = find_jit_base(code, loop->end - loop->start);
-	}
+	if (ret->jit_base) /* not with 32-bit pointers */
+		ret->kind = LUA_JIT;
 	return err;
 }
