@@ -33,8 +33,7 @@ struct lua_place {
 	__u64 next;    /* the next frame, for the next activation of this state */
 	__u64 after;   /* PUC: the lua_State whose frames follow those that no loop runs */
 	__u64 pc;      /* LuaJIT: the instruction that the next frame runs; 0: unknown */
-	__u32 spread;  /* LuaJIT: bytes between sp and the VM's frame, in the frame of a trace */
-	__u32 inside;  /* an activation has begun */
+	__u64 inside;  /* an activation has begun */
 };
 
 #include "list.bpf.h"

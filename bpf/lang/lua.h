@@ -37,10 +37,12 @@ struct lua_layout {
  * Map `lua_files`: HASH, key: u32 file; the same struct, for processes that userspace has not published yet. */
 struct lua_proc {
 	__u32 kind;     /* enum lua_kind */
-	__u32 jit_base; /* LuaJIT: offset in global_State; 0: unknown */
+	/* LuaJIT: offsets from global_State of jit_base and of jit_State's trace, and in GCtrace of startpc. */
+	__u32 jit_base;
+	__u32 traces, startpc; /* 0: unknown */
 	struct lua_layout at;
 };
-ABI_SIZE(lua_proc, 32);
+ABI_SIZE(lua_proc, 40);
 
 /* Frames: code id << 20 | number of the instruction, from 0 on. */
 #define LUA_CODE_BITS 40

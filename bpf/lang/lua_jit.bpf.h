@@ -13,12 +13,16 @@
 #define CFRAME_SIZE 80
 #define CFRAME_FP   (-2)
 #define SPREAD_MAX  512 /* bytes by which a trace extends the frame */
+#define TRACES_MAX  65535
 
 /* lua_State: glref, base, maxstack, stack */
 #define STATE_GLOBAL 0x10
 #define STATE_BASE   0x20
 #define STATE_MAX    0x30
 #define STATE_STACK  0x38
+
+/* global_State: vmstate (s32: the number of the trace that runs) */
+#define GLOBAL_VMSTATE 0xb8
 
 /* Values have 47 bits, the type above them. GCfunc: gct, ffid (byte 10: 0: in Lua), pc: behind the GCproto */
 #define VALUE_MASK ((1ULL << 47) - 1)
@@ -43,11 +47,10 @@ static __always_inline int jit_is_state(__u64 addr)
 /* Returns the rule of a trace: it has the lua_State and the return address at the VM's places, above its own words. */
 __global __u64 lua_compiled(struct walk *w)
 {
-	struct lua_scratch *s = w ? scratch_of(w) : NULL;
 	__u32 pid = w ? w->pid : 0, spread;
 	struct lua_proc *p = bpf_map_lookup_elem(&lua_procs, &pid);
 
-	if (!s || !p || p->kind != LUA_JIT || WALK_ARM64(w))
+	if (!w || !p || p->kind != LUA_JIT || WALK_ARM64(w))
 		return 0;
 	for (spread = 0; spread < SPREAD_MAX; spread += 16) {
 		__u64 state = 0;
@@ -59,29 +62,43 @@ __global __u64 lua_compiled(struct walk *w)
 	}
 	if (spread >= SPREAD_MAX)
 		return 0;
-	place_of(w)->own.spread = spread;
 	return RULE(RULE_CFA, RULE_REG_SP, 0, CFRAME_FP, CFRAME_SIZE + spread);
+}
+
+/* Returns the instruction with which the trace that runs began, as if it had run; 0: unknown. */
+__global __u64 jit_start(struct lua_scratch *s, __u64 global)
+{
+	__u64 number = 0, traces = 0, trace = 0, start = 0;
+
+	if (!s || !s->proc.traces || read_word(global + GLOBAL_VMSTATE, &number) ||
+		read_word(global + s->proc.traces, &traces))
+		return 0;
+	number = (__u32)number;
+	if (number - 1 >= TRACES_MAX || read_word(traces + 8 * number, &trace) ||
+		read_word(trace + s->proc.startpc, &start))
+		return 0;
+	return start + 4;
 }
 
 /* Returns the base of the newest frame; 0: it is unreadable. In a trace it is that with which the trace began. */
 __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 {
 	__u64 words[STATE_STACK / 8 + 1] = {}, base, value = 0;
+	__u32 known = WALK_EXACT | WALK_REGS;
 
 	if (!w || !s || bpf_probe_read_user(words, sizeof(words), (const void *)state))
 		return 0;
 	base = words[STATE_BASE / 8];
 	if (w->map.flags & MAPPING_ANON) {
-		value = 0;
-		if (!s->proc.jit_base || read_word(words[STATE_GLOBAL / 8] + s->proc.jit_base, &value))
+		place_of(w)->own.pc = jit_start(s, words[STATE_GLOBAL / 8]);
+		if (read_word(words[STATE_GLOBAL / 8] + s->proc.jit_base, &value))
 			return 0;
 		return value ? value : base;
 	}
-	if (WALK_ARM64(w) || !(w->flags & WALK_EXACT) || !(w->flags & WALK_REGS))
-		return base;
 	value = w->regs[RULE_REG_RDX];
-	if ((value & 7) || value <= words[STATE_STACK / 8] + 8 || value > words[STATE_MAX / 8] ||
-		read_word(value - 16, &words[0]) || (words[0] & ~VALUE_MASK) != VALUE_FUNCTION)
+	if (WALK_ARM64(w) || (w->flags & known) != known || (value & 7) || value <= words[STATE_STACK / 8] + 8 ||
+		value > words[STATE_MAX / 8] || read_word(value - 16, &words[0]) ||
+		(words[0] & ~VALUE_MASK) != VALUE_FUNCTION)
 		return base;
 	place_of(w)->own.pc = w->regs[RULE_REG_RBX];
 	return value;
@@ -91,13 +108,11 @@ __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
 {
 	struct lua_place *p = &place_of(w)->own;
-	__u64 frame = w->sp + (w->map.flags & MAPPING_ANON ? p->spread : 0), state = 0, base;
+	__u64 frame = w->sp + (__u64)RULE_OFFSET(w->rule) - CFRAME_SIZE, state = 0, base;
 
 	if (read_word(frame + CFRAME_L, &state) || !jit_is_state(state) || read_word(frame + CFRAME_PC, &p->pc))
 		return -1;
 	w->list.frame = p->next;
-	if (w->map.flags & MAPPING_ANON)
-		p->pc = 0;
 	if (state == p->state)
 		return 0;
 	base = jit_base(w, s, state);

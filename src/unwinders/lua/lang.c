@@ -76,7 +76,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 
 const struct lang lang_lua = {
 	.name = "lua",
-	.version = 1,
+	.version = 2,
 	.proc_size = sizeof(struct lua_proc),
 	.table = table,
 	.open = open_file,

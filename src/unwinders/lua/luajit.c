@@ -2,8 +2,8 @@
 /* luajit.c - LuaJIT's interpreter in a file.
  *
  * The VM is one function in assembler without a symbol (src/vm_x64.dasc): the only large one whose CFA is always
- * sp + 80. Its code has the offset of jit_base in global_State: a trace's exit clears g->jit_base, relative to the
- * dispatch table, whose distance from g the VM adds when it is entered. */
+ * sp + 80. Offsets that differ between versions are in its code, relative to the dispatch table, whose distance from
+ * global_State the VM adds when it is entered. */
 #include "lua.h"
 
 #include <elf.h>
@@ -17,29 +17,45 @@
 enum {
 	VM_MIN = 8192, VM_MAX = 65536, /* bytes of the VM: 14,331 in 2.1.0-beta3, 16,609 in 2.1.1761786044 */
 	CFRAME_SIZE = 80, /* src/lj_frame.h */
-	GLOBAL_MAX = 4096, /* at least the size of global_State */
+	GLOBAL_MAX = 4096, /* at least the size of global_State and jit_State up to trace */
 };
 
-/* Returns the offset of jit_base, or 0. DISPATCH is r14: add r14, imm32; mov qword [r14 + disp32], 0. */
-static uint32_t find_jit_base(const uint8_t *code, size_t size)
+static int32_t word_at(const uint8_t *p)
 {
-	static const uint8_t add[] = { 0x49, 0x81, 0xc6 }, clear[] = { 0x49, 0xc7, 0x86 };
-	int32_t distance = 0, at = 0, zero;
+	int32_t word;
 
-	for (size_t i = 0; i + 11 <= size; i++) {
-		if (!distance && !memcmp(code + i, add, 3))
-			memcpy(&distance, code + i + 3, 4);
-		if (memcmp(code + i, clear, 3) != 0)
-			continue;
-		memcpy(&at, code + i + 3, 4);
-		memcpy(&zero, code + i + 7, 4);
-		if (!zero && at < 0)
-			break;
-		at = 0;
-	}
-	if (distance <= 0 || distance > 65536 || at >= 0 || at < -65536 || distance + at <= 0 || distance + at > GLOBAL_MAX)
-		return 0;
-	return (uint32_t)(distance + at);
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* DISPATCH is r14; the VM sets it by add r14, imm32. */
+static int64_t find_distance(const uint8_t *code, size_t size)
+{
+	static const uint8_t add[] = { 0x49, 0x81, 0xc6 };
+	const uint8_t *p = memmem(code, size - 4, add, sizeof(add));
+
+	return p ? word_at(p + 3) : 0;
+}
+
+/* BC_JLOOP enters a trace:
+ *     mov rcx, [r14 + trace]; mov rax, [rcx + 8*rax]; mov rax, [rax + mcode]; mov rbp, [rsp + 16]; mov [r14 + jit_base], rdx
+ * In GCtrace, startpc is 16 before mcode. */
+static void find_offsets(const uint8_t *code, size_t size, struct lua_proc *ret)
+{
+	static const uint8_t load[] = { 0x48, 0x8b, 0x04, 0xc1, 0x48, 0x8b, 0x40 }, store[] = { 0x49, 0x89, 0x96 };
+	const uint8_t *p = size > 64 ? memmem(code + 16, size - 64, load, sizeof(load)) : NULL;
+	int64_t distance = size > 64 ? find_distance(code, size) : 0, trace, base;
+
+	if (!p || p[-7] != 0x49 || p[-6] != 0x8b || p[-5] != 0x8e || memcmp(p + 13, store, sizeof(store)) != 0)
+		return;
+	trace = distance + word_at(p - 4);
+	base = distance + word_at(p + 16);
+	if (p[7] < 16 || base <= 0 || base > GLOBAL_MAX || trace <= base || trace > GLOBAL_MAX)
+		return;
+	ret->jit_base = (uint32_t)base;
+	ret->traces = (uint32_t)trace;
+	ret->startpc = p[7] - 16;
+	ret->kind = LUA_JIT;
 }
 
 /* Returns whether the rule is valid for all code of the range. */
@@ -80,9 +96,7 @@ int luajit_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop)
 	eh_rows_done(&rows);
 	eh_ranges_done(&ranges);
 	code = loop->end ? elf_at(e, loop->start, loop->end - loop->start) : NULL;
-	if (code)
-		ret->jit_base = find_jit_base(code, loop->end - loop->start);
-	if (ret->jit_base) /* not with 32-bit pointers */
-		ret->kind = LUA_JIT;
+	if (code) /* not with 32-bit pointers */
+		find_offsets(code, loop->end - loop->start, ret);
 	return err;
 }

@@ -48,7 +48,7 @@ def compare(cases, name):
     with tempfile.TemporaryDirectory(dir='/tmp') as directory:  # it exists whatever the root is
         program = pathlib.Path(directory) / 'account.lua'
         program.write_bytes((HERE / 'account.lua').read_bytes())
-        options = ['-joff'] if 'luajit' in name else []
+        options = __import__('os').environ.get('JO','-joff').split() if 'luajit' in name else []
         process = traced.start(luas.get(name), *options, program, CALLS, 1, cwd='/tmp')
         version = process.stdout.readline().decode().strip()
         lines, printed, said = traced.beside(process, STRATA, SCRIPT % process.pid)
