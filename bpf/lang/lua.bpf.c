@@ -40,6 +40,9 @@ struct lua_place {
 
 _Static_assert(HASH_WORDS <= HASH_SECOND + LUA_LINES_MAX / 8, "the record");
 
+/* A function in C, as an address for lua_code(). */
+#define CODE_C(function) ((function) << 1 | 1)
+
 #define FRAME_UNKNOWN 1 /* not a frame's address, so lua_next() fails to read it */
 #define CODE_BYTES_READ 0x78 /* of a Proto or GCproto */
 
@@ -203,10 +206,11 @@ static __always_inline int name_code(struct lua_scratch *s, __u64 addr, int read
 {
 	struct lua_code_record *r = &s->out;
 
-	r->addr = addr & ~1ULL;
+	r->addr = addr & 1 ? addr >> 1 : addr;
 	r->state = s->own.state;
 	r->kind = (s->proc.kind == LUA_JIT ? LUA_CODE_JIT : LUA_CODE_PUC) + (addr & 1 ? LUA_CODE_PUC_C : 0);
 	clear(r);
+	r->size = addr & 1 && !s->proc.at.places ? 3 : 0;
 	if (!readable)
 		return -1;
 	if (addr & 1 || !lua_read_code(s))
@@ -230,7 +234,7 @@ __global __u64 lua_cookie(struct lua_scratch *s)
 	return seen_mix(h, (__u32)code_load(s, at->first_line));
 }
 
-/* Puts the Proto or GCproto at addr, or a function in C (addr | 1), into the memo. Returns 0. */
+/* Puts the Proto or GCproto at addr, or a function in C (CODE_C()), into the memo. Returns 0. */
 __global int lua_code(struct walk *w, struct lua_scratch *s, __u64 addr)
 {
 	__u64 cookie = 1, id, start;
@@ -255,7 +259,7 @@ __global int lua_code(struct walk *w, struct lua_scratch *s, __u64 addr)
 	return 0;
 }
 
-/* Returns the frame of a Proto, GCproto or function in C (addr | 1). pc is behind the instruction that runs; 0: it is
+/* Returns the frame of a Proto, GCproto or function in C (CODE_C()). pc is behind the instruction that runs; 0: it is
  * unknown. */
 static __always_inline __u64 frame_of(struct walk *w, struct lua_scratch *s, __u64 addr, __u64 pc)
 {

@@ -61,8 +61,8 @@ enum lua_code_flags {
 enum lua_code_kind {
 	LUA_CODE_PUC, /* a Proto */
 	LUA_CODE_JIT, /* a GCproto */
-	LUA_CODE_PUC_C, /* a function in C: without first_line, size and name; addr is the lua_CFunction */
-	LUA_CODE_JIT_C, /* addr is the GCfunc */
+	LUA_CODE_PUC_C, /* a lua_CFunction, without first_line, name and lines; size is 3 for Lua 5.3, else 0 */
+	LUA_CODE_JIT_C, /* a lua_CFunction, or the number of a builtin (ffid) */
 	LUA_CODE_KINDS
 };
 

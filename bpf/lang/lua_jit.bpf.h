@@ -24,10 +24,12 @@
 /* global_State: vmstate (s32: the number of the trace that runs) */
 #define GLOBAL_VMSTATE 0xb8
 
-/* Values have 47 bits, the type above them. GCfunc: gct, ffid (byte 10: 0: in Lua), pc: behind the GCproto */
+/* Values have 47 bits, the type above them. GCfunc: gct, ffid (byte 10: 0: in Lua), pc: behind the GCproto; of functions
+ * in C that are not builtins (1): f */
 #define VALUE_MASK ((1ULL << 47) - 1)
 #define VALUE_FUNCTION (~8ULL << 47)
 #define FUNC_PC    0x20
+#define FUNC_C     0x28
 
 /* Links: FRAME_*. The low two bits, or three. */
 #define LINK_LUA  0
@@ -123,15 +125,22 @@ static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
 	return 0;
 }
 
-/* Returns the code of a function for lua_code(): a GCproto, or a function in C; or 0 if it is neither. */
+/* Returns the code of a function for lua_code(): a GCproto; CODE_C() of a function in C, or of a builtin's number; or 0 if
+ * it is none. */
 __global __u64 jit_code(__u64 function)
 {
-	__u64 words[5] = {};
+	__u64 words[5] = {}, number, called = 0;
 
 	if ((function & 7) || bpf_probe_read_user(words, sizeof(words), (const void *)function) ||
 		(words[1] >> 8 & 0xff) != JIT_FUNCTION)
 		return 0;
-	return words[1] >> 16 & 0xff ? function | 1 : words[FUNC_PC / 8] - JIT_PROTO;
+	number = words[1] >> 16 & 0xff;
+	if (!number)
+		return words[FUNC_PC / 8] - JIT_PROTO;
+	if (number > 1)
+		return CODE_C(number);
+	read_word(function + FUNC_C, &called);
+	return CODE_C(called);
 }
 
 /* Sets the place to the frame before the one at link's address. Returns 0 on success, -1 on failure. */

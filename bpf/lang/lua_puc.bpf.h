@@ -107,10 +107,10 @@ __global __u64 puc_code(__u64 slot)
 		return 0;
 	type = value[1] & 0xff;
 	if (type == TYPE_C_LIGHT)
-		return value[0] | 1;
+		return CODE_C(value[0]);
 	if ((type != TYPE_LUA && type != TYPE_C) || read_word(value[0] + CLOSURE_CODE, &code) || !code)
 		return 0;
-	return type == TYPE_C ? code | 1 : code;
+	return type == TYPE_C ? CODE_C(code) : code;
 }
 
 /* Takes a frame. Returns 1, or -1 on failure. */

@@ -330,7 +330,8 @@ static __always_inline int is_loop(struct walk *w)
  * continues: there may be no interpreter's loop. */
 static __always_inline int found_list(struct walk *w)
 {
-	if (!(w->filter & LANGS_LIST) || w->list.file || !(w->map.flags & MAPPING_LANGS(w->filter & LANGS_LIST)))
+	if (!(w->filter & LANGS_LIST) || w->list.begun || w->list.file ||
+		!(w->map.flags & MAPPING_LANGS(w->filter & LANGS_LIST)))
 		return 0;
 	w->list.lang = list_of_mapping(w);
 	w->list.file = w->map.file;

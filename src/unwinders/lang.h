@@ -52,7 +52,7 @@ struct name_store {
 	struct frame_name *(*more)(struct name_store *s);
 };
 
-/* Files in the root of a process, for source maps. */
+/* Files in the root of a process, for source maps and sources. */
 struct sourcemap_files {
 	int (*open)(void *arg, int pid, const char *path); /* returns an fd or -errno */
 	void *arg;
@@ -104,6 +104,8 @@ struct lang {
 	/* Fills in notes of the process's threads (unwinders.h). p->opened is NULL. */
 	void (*threads)(const struct lang_process *p, struct thread_note *notes, size_t n);
 	bool threads_need_tp;
+	/* The language may read files of processes. files is copied. */
+	void (*use_files)(void *names, const struct sourcemap_files *files);
 	/* Names and lines become those before compilation, if a source map has them. files is copied. */
 	void (*use_source_maps)(void *names, const struct sourcemap_files *files);
 };

@@ -62,8 +62,14 @@ const char *unwind_end_text(enum unwind_end e)
 	return e < UNWIND_END_MAX ? text[e] : "?";
 }
 
+static int open_of_process(void *arg, int pid, const char *path)
+{
+	return proc_open_file(arg, pid, path);
+}
+
 static bool new_lang_names(struct unwinders *u)
 {
+	struct sourcemap_files files = { open_of_process, u->target };
 	bool ok = true;
 
 	for (unsigned i = 1; i < FRAME_LANGS; i++) {
@@ -71,6 +77,8 @@ static bool new_lang_names(struct unwinders *u)
 			continue;
 		u->lang_names[i] = langs[i]->names_new();
 		ok &= u->lang_names[i] != NULL;
+		if (u->lang_names[i] && langs[i]->use_files)
+			langs[i]->use_files(u->lang_names[i], &files);
 	}
 	return ok;
 }
@@ -116,11 +124,6 @@ void unwinders_leave(struct unwinders *u)
 {
 	if (u)
 		files_keep(u->files);
-}
-
-static int open_of_process(void *arg, int pid, const char *path)
-{
-	return proc_open_file(arg, pid, path);
 }
 
 void unwinders_use_source_maps(struct unwinders *u)

@@ -10,11 +10,13 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "lua.h"
+#include "names.h"
 #include "unwinders/idmap.h"
 #include "unwinders/unwinders.h"
 
 enum {
 	CODES_MAX = 1 << 20,
+	READS_MAX = 1 << 12, /* searches for the names of functions in C */
 	ABSOLUTE = -128,     /* ABSLINEINFO of ldebug.h: the line is in the next AbsLineInfo */
 	TEXT_MAX = 40,       /* bytes of a chunk's text that are its name */
 	LINES_MAX = 1 << 28,
@@ -28,6 +30,11 @@ struct lua_code {
 
 struct lua_codes {
 	struct idmap by_id; /* struct lua_code * */
+	struct lua_sources *sources;
+	/* Those of the process that was read last. */
+	struct lua_functions *functions;
+	uint32_t pid;
+	unsigned reads;
 };
 
 /* ---- lines ---- */
@@ -96,7 +103,21 @@ static void fill_lines(struct lua_code *c, const struct lua_code_record *r)
 
 struct lua_codes *lua_codes_new(void)
 {
-	return calloc(1, sizeof(struct lua_codes));
+	struct lua_codes *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->sources = lua_sources_new();
+	if (!c->sources) {
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void lua_codes_use_files(struct lua_codes *c, const struct sourcemap_files *files)
+{
+	lua_sources_use(c->sources, files);
 }
 
 static void code_free(struct lua_code *c)
@@ -115,6 +136,8 @@ void lua_codes_free(struct lua_codes *c)
 		if (c->by_id.slot[i].key)
 			code_free((void *)(uintptr_t)c->by_id.slot[i].value);
 	idmap_done(&c->by_id);
+	lua_functions_free(c->functions);
+	lua_sources_free(c->sources);
 	free(c);
 }
 
@@ -134,45 +157,68 @@ static char *chunk_name(const char *text, size_t size)
 	return s.data;
 }
 
-static char *function_name(const struct lua_code *c)
+static char *function_name(struct lua_codes *codes, const struct lua_code *c, const struct lua_code_record *r)
 {
 	struct str s = {};
+	char *name;
 
 	if (!c->first_line)
 		return strdup("main chunk");
+	name = lua_sources_name(codes->sources, (int)r->head.pid, (const char *)r->name, r->name_size, c->first_line);
+	if (name)
+		return name;
 	str_addf(&s, "function <%s:%u>", c->file ? c->file : "?", c->first_line);
 	return s.data;
 }
 
-static struct lua_code *make_code(const struct lua_code_record *r)
+/* Returns the name of a function in C, to be free()d: that of its module. */
+static char *c_name(struct lua_codes *c, const struct lua_code_record *r, const struct lua_reader *reader)
+{
+	const char *name = c->pid == r->head.pid ? lua_functions_name(c->functions, r->addr) : NULL;
+
+	if (!name && reader->read && c->reads < READS_MAX) {
+		c->reads++;
+		lua_functions_free(c->functions);
+		c->functions = lua_functions_read(reader, r);
+		c->pid = r->head.pid;
+		name = lua_functions_name(c->functions, r->addr);
+	}
+	return strdup(name ? name : "[C]");
+}
+
+static struct lua_code *make_code(struct lua_codes *codes, const struct lua_code_record *r,
+	const struct lua_reader *reader)
 {
 	struct lua_code *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	if (r->kind >= LUA_CODE_PUC_C) {
-		c->name = strdup("[C]");
+		c->name = c_name(codes, r, reader);
 		return c;
 	}
 	c->file = chunk_name((const char *)r->name, r->name_size);
 	c->first_line = r->first_line < LINES_MAX ? r->first_line : 0;
-	c->name = function_name(c);
+	c->name = function_name(codes, c, r);
 	fill_lines(c, r);
 	return c;
 }
 
-void lua_codes_record(struct lua_codes *c, const struct lua_code_record *r, size_t size)
+bool lua_codes_record(struct lua_codes *c, const struct lua_code_record *r, size_t size, lua_read_fn read, void *arg)
 {
 	size_t head = offsetof(struct lua_code_record, lines);
+	struct lua_reader reader = { read, arg };
+	unsigned reads = c->reads;
 	struct lua_code *code;
 
 	if (size < head || (r->flags & LUA_UNREADABLE) || r->kind >= LUA_CODE_KINDS || r->name_size > LUA_NAME_MAX ||
 		r->lines_size > size - head || r->nplaces > LUA_PLACES_MAX || !r->code ||
 		idmap_pointer(&c->by_id, r->code) || c->by_id.n >= CODES_MAX)
-		return;
-	code = make_code(r);
+		return false;
+	code = make_code(c, r, &reader);
 	if (code)
 		idmap_set(&c->by_id, r->code, (uintptr_t)code);
+	return c->reads != reads;
 }
 
 bool lua_codes_name(const struct lua_codes *c, uint64_t frame, struct frame_name *ret)

@@ -65,8 +65,12 @@ static void names_free(void *names)
 
 static bool record(void *names, const struct lang_record *head, size_t size, const struct lang_process *p)
 {
-	lua_codes_record(names, (const void *)head, size);
-	return false;
+	return lua_codes_record(names, (const void *)head, size, p ? p->read : NULL, p ? p->arg : NULL);
+}
+
+static void use_files(void *names, const struct sourcemap_files *files)
+{
+	lua_codes_use_files(names, files);
 }
 
 static bool name(const void *names, uint64_t frame, struct frame_name *ret)
@@ -85,6 +89,7 @@ const struct lang lang_lua = {
 	.compiles = compiles,
 	.names_new = names_new,
 	.names_free = names_free,
+	.use_files = use_files,
 	.record = record,
 	.name_frame = name,
 };

@@ -12,15 +12,22 @@ struct eh_range;
 struct elf;
 struct frame_name;
 struct lua_codes;
+struct sourcemap_files;
 
 /* What a file has, and its loop's code (empty: not found). Returns 0, or -ENOENT if the file does not define Lua. */
 int lua_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop);
 /* The same for LuaJIT only. */
 int luajit_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop);
 
+/* Reads all of size bytes of a process's memory. Returns 0 on success, -errno on failure. */
+typedef int (*lua_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);
+
 struct lua_codes *lua_codes_new(void);
 void lua_codes_free(struct lua_codes *c);
-/* Takes a record of size bytes, which is untrusted. */
-void lua_codes_record(struct lua_codes *c, const struct lua_code_record *r, size_t size);
+/* Source files may be read. files is copied. */
+void lua_codes_use_files(struct lua_codes *c, const struct sourcemap_files *files);
+/* Takes a record of size bytes, which is untrusted. read NULL: the process has ended. Returns whether it read the
+ * process. */
+bool lua_codes_record(struct lua_codes *c, const struct lua_code_record *r, size_t size, lua_read_fn read, void *arg);
 /* Returns false for an unknown function. Strings live as long as c. */
 bool lua_codes_name(const struct lua_codes *c, uint64_t frame, struct frame_name *ret);

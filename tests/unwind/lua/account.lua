@@ -14,16 +14,26 @@ end
 -- The coroutines that wait for the running one, the outermost first, and what the program runs outside of all.
 local resumed, outermost = {}, {}
 
+-- Functions in Lua by the line that defines them, those in C by their modules.
+local names = {}
+
+for module, functions in pairs(package.loaded) do
+    for name, f in pairs(type(functions) == 'table' and functions or {}) do
+        if type(f) == 'function' then names[f] = module == '_G' and name or names[f] or module .. '.' .. name end
+    end
+end
+
 local function frame(info)
-    if info.what == 'C' then return '[C]' end
-    local name = info.what == 'main' and 'main chunk' or 'function <' .. info.short_src .. ':' .. info.linedefined .. '>'
+    if info.what == 'C' then return names[info.func] or '[C]' end
+    local name = names[info.func] or (info.what == 'main' and 'main chunk') or
+        'function <' .. info.short_src .. ':' .. info.linedefined .. '>'
     return name .. ' ' .. info.short_src .. ':' .. info.currentline
 end
 
 local function note()
     local words, level = {}, 2
     while true do
-        local info = debug.getinfo(level, 'Sl')
+        local info = debug.getinfo(level, 'Slf')
         if not info then break end
         words[#words + 1] = frame(info)
         level = level + 1
@@ -31,7 +41,7 @@ local function note()
     for i = #resumed, 1, -1 do
         level = 0
         while true do
-            local info = debug.getinfo(resumed[i], level, 'Sl')
+            local info = debug.getinfo(resumed[i], level, 'Slf')
             if not info then break end
             words[#words + 1] = frame(info)
             level = level + 1
@@ -54,8 +64,13 @@ local function resume(f, ...)
     return thread
 end
 
+names[note], names[resume] = 'note', 'resume'
+
 local meta = setmetatable({}, {
-    __index = function(_, key) go() return key end,
+    __index = function(_, key)
+        go()
+        return key
+    end,
     __newindex = function() go() end,
     __call = function() go() return 1 end,
     __add = function() go() return 1 end,
@@ -66,7 +81,9 @@ local meta = setmetatable({}, {
     __len = function() go() return 1 end,
     __tostring = function() go() return 'meta' end,
 })
+for name, f in pairs(getmetatable(meta)) do names[f] = name end
 local other = setmetatable({}, { __eq = function() go() return true end })
+names[getmetatable(other).__eq] = '__eq'
 local another = setmetatable({}, getmetatable(other))
 
 local function varargs(...)
@@ -84,6 +101,8 @@ end
 local function tail(n)
     return recurse(n)
 end
+
+names[varargs], names[recurse], names[tail] = 'varargs', 'recurse', 'tail'
 
 local ways = {
     function() go() end,
@@ -141,6 +160,8 @@ function go()
     depth = depth - 1
 end
 
+names[go] = 'go'
+
 -- debug.getinfo() knows the main coroutine only in some versions, so all runs in another one.
 local function main()
     print((jit and jit.version or _VERSION):match('%S+$'))
@@ -153,4 +174,5 @@ local function main()
     for i = 1, calls do print(accounts[i]) end
 end
 
-outermost = { '[C]', frame(debug.getinfo(1, 'Sl')) } assert(coroutine.resume(coroutine.create(main)))
+names[main] = 'main'
+outermost = { 'coroutine.resume', frame(debug.getinfo(1, 'Slf')) } assert(coroutine.resume(coroutine.create(main)))
