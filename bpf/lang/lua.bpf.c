@@ -68,6 +68,8 @@ _Static_assert(HASH_WORDS <= HASH_SECOND + LUA_LINES_MAX / 8, "the record");
 
 static __always_inline void move_proc(struct lua_proc *p, __u64 bias)
 {
+	p->text += bias;
+	p->text_end += bias;
 }
 
 /* The list of a thread is known only in the frames of loops. */
@@ -269,7 +271,7 @@ static __always_inline __u64 frame_of(struct walk *w, struct lua_scratch *s, __u
 	if (!is_fresh(memo_of(s, addr), s, addr))
 		lua_code(w, s, addr);
 	m = memo_of(s, addr);
-	at = (pc - m->start) / 4 - 1;
+	at = pc == m->start ? 0 : (pc - m->start) / 4 - 1; /* it has not begun */
 	if ((addr & 1) || at >= m->size || at > LUA_AT_MAX)
 		at = LUA_AT_MAX;
 	return FRAME_LUA(m->id & CODE_MASK, at);

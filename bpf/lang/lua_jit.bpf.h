@@ -55,11 +55,11 @@ __global __u64 lua_compiled(struct walk *w)
 	if (!w || !p || p->kind != LUA_JIT || WALK_ARM64(w))
 		return 0;
 	for (spread = 0; spread < SPREAD_MAX; spread += 16) {
-		__u64 state = 0;
+		__u64 state = 0, ra = 0;
 
-		if (walk_word(w, w->sp + spread + CFRAME_L, &state))
+		if (walk_word(w, w->sp + spread + CFRAME_L, &state) || walk_word(w, w->sp + spread + CFRAME_SIZE - 8, &ra))
 			return 0;
-		if (jit_is_state(state))
+		if (ra - p->text < p->text_end - p->text && jit_is_state(state))
 			break;
 	}
 	if (spread >= SPREAD_MAX)
@@ -106,14 +106,17 @@ __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 	return value;
 }
 
-/* Begins the activation of this frame of the VM, or of a trace. Returns 0 on success, -1 on failure. */
+/* Begins the activation of this frame of the VM, or of a trace. It has none while the VM is entered or left. Returns 0 on
+ * success, -1 on failure. */
 static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
 {
 	struct lua_place *p = &place_of(w)->own;
 	__u64 frame = w->sp + (__u64)RULE_OFFSET(w->rule) - CFRAME_SIZE, state = 0, base;
 
+	if (RULE_OFFSET(w->rule) < CFRAME_SIZE)
+		return 0;
 	if (read_word(frame + CFRAME_L, &state) || !jit_is_state(state) || read_word(frame + CFRAME_PC, &p->pc))
-		return -1;
+		return w->flags & WALK_EXACT ? 0 : -1;
 	w->list.frame = p->next;
 	if (state == p->state)
 		return 0;

@@ -26,6 +26,11 @@ static int table(struct elf *e, struct table_header *hdr)
 	return 0;
 }
 
+static int rules(struct elf *e, struct eh_rows *rows)
+{
+	return luajit_rules(e, rows);
+}
+
 static int find(struct elf *e, void *ret)
 {
 	struct eh_range loop;
@@ -40,10 +45,15 @@ static int open_file(const struct lang_file *f, void **ret)
 
 static int attach(const struct lang_file *f, const struct mapping *m, bool is_first, void *proc)
 {
+	struct lua_proc *p = proc;
+
 	if (!f->opened)
 		return -ENOENT;
-	if (is_first)
-		memcpy(proc, f->opened, sizeof(struct lua_proc));
+	if (!is_first)
+		return 0;
+	memcpy(p, f->opened, sizeof(*p));
+	p->text += m ? m->bias : 0;
+	p->text_end += m ? m->bias : 0;
 	return 0;
 }
 
@@ -80,9 +90,10 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 
 const struct lang lang_lua = {
 	.name = "lua",
-	.version = 2,
+	.version = 5,
 	.proc_size = sizeof(struct lua_proc),
 	.table = table,
+	.rules = rules,
 	.open = open_file,
 	.close = free,
 	.attach = attach,

@@ -31,7 +31,7 @@ static const struct lua_row {
 	{ '4', { 0x20, 0x3e, 0, 4, 0x2c, 0x40, 0x70, 0x1c, 0x58, 0x28, 0x60, 0 } }, /* v5.4.0 and v5.4.7 */
 };
 
-static const uint8_t *find_text(const struct elf *e, const char *text)
+const uint8_t *lua_text(const struct elf *e, const char *text)
 {
 	struct elf_section s;
 
@@ -44,7 +44,7 @@ static const uint8_t *find_text(const struct elf *e, const char *text)
 static char find_minor(const struct elf *e)
 {
 	static const char ident[] = "$LuaVersion: Lua 5.";
-	const uint8_t *p = find_text(e, ident);
+	const uint8_t *p = lua_text(e, ident);
 
 	return p ? (char)p[sizeof(ident) - 1] : 0;
 }
@@ -170,7 +170,7 @@ int lua_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop)
 	*ret = (struct lua_proc){};
 	*loop = (struct eh_range){};
 	if (!minor)
-		return find_text(e, "LuaJIT 2.1.") ? luajit_open(e, ret, loop) : -ENOENT;
+		return luajit_open(e, ret, loop);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (rows[i].minor != minor)
 			continue;

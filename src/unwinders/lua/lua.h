@@ -9,15 +9,22 @@
 #include "bpf/lang/lua.h"
 
 struct eh_range;
+struct eh_rows;
 struct elf;
 struct frame_name;
 struct lua_codes;
 struct sourcemap_files;
 
+/* Returns the place of a text in the file's constants, or NULL. */
+const uint8_t *lua_text(const struct elf *e, const char *text);
 /* What a file has, and its loop's code (empty: not found). Returns 0, or -ENOENT if the file does not define Lua. */
 int lua_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop);
 /* The same for LuaJIT only. */
 int luajit_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop);
+
+/* Makes the rules of the VM exact where it saves and restores registers; .eh_frame has one for all of it. Returns 0 on
+ * success, -errno on failure. */
+int luajit_rules(struct elf *e, struct eh_rows *rows);
 
 /* Reads all of size bytes of a process's memory. Returns 0 on success, -errno on failure. */
 typedef int (*lua_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);

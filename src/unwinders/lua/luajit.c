@@ -8,10 +8,13 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/owner.h"
+#include "target/code.h"
 #include "target/elf.h"
+#include "unwinders/native/cfi.h"
 #include "unwinders/native/ehframe.h"
 
 enum {
@@ -58,6 +61,19 @@ static void find_offsets(const uint8_t *code, size_t size, struct lua_proc *ret)
 	ret->kind = LUA_JIT;
 }
 
+/* The sections with code from the first to the last. */
+static void find_text(const struct elf *e, struct lua_proc *ret)
+{
+	struct elf_section s;
+
+	for (size_t i = 0; elf_code(e, i, &s); i++) {
+		if (!ret->text || s.vaddr < ret->text)
+			ret->text = s.vaddr;
+		if (s.vaddr + s.size > ret->text_end)
+			ret->text_end = s.vaddr + s.size;
+	}
+}
+
 /* Returns whether the rule is valid for all code of the range. */
 static bool is_vm(const struct eh_rows *rows, const struct eh_range *r)
 {
@@ -82,6 +98,8 @@ int luajit_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop)
 
 	*loop = (struct eh_range){};
 	*ret = (struct lua_proc){};
+	if (!lua_text(e, "LuaJIT 2.1."))
+		return -ENOENT;
 	if (elf_machine(e) != EM_X86_64)
 		return 0;
 	err = ehframe_ranges(e, &ranges);
@@ -98,5 +116,105 @@ int luajit_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop)
 	code = loop->end ? elf_at(e, loop->start, loop->end - loop->start) : NULL;
 	if (code) /* not with 32-bit pointers */
 		find_offsets(code, loop->end - loop->start, ret);
+	find_text(e, ret);
 	return err;
+}
+
+/* ---- rules of the VM ---- */
+
+struct step {
+	uint8_t at;     /* bytes from the first instruction */
+	uint8_t offset; /* of the CFA from sp */
+	bool has_fp;    /* rbp is saved, at CFA - 16 */
+};
+
+/* saveregs and restoreregs of src/vm_x64.dasc:
+ *     push rbp; push rbx; push r15; push r14; sub rsp, 40
+ *     add rsp, 40; pop r14; pop r15; pop rbx; pop rbp; ret */
+static const uint8_t save[] = { 0x55, 0x53, 0x41, 0x57, 0x41, 0x56, 0x48, 0x83, 0xec, 0x28 };
+static const uint8_t restore[] = { 0x48, 0x83, 0xc4, 0x28, 0x41, 0x5e, 0x41, 0x5f, 0x5b, 0x5d, 0xc3 };
+static const struct step saving[] = { { 0, 8, false }, { 1, 16, true }, { 2, 24, true }, { 4, 32, true }, { 6, 40, true },
+	{ 10, CFRAME_SIZE, true } };
+static const struct step restoring[] = { { 4, 40, true }, { 6, 32, true }, { 8, 24, true }, { 9, 16, true },
+	{ 10, 8, false }, { 11, CFRAME_SIZE, true } };
+
+static void add_steps(struct eh_rows *rows, uint64_t vaddr, const struct step *steps, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		eh_row_add(rows, vaddr + steps[i].at,
+			RULE(RULE_CFA, RULE_REG_SP, 0, steps[i].has_fp ? -2 : 0, steps[i].offset));
+}
+
+/* Returns the end of the function at `at`: behind a return that no branch leads past. */
+static size_t leaf_end(struct code *c, const uint8_t *code, size_t size, size_t at)
+{
+	uint64_t furthest = 0;
+	struct code_insn i;
+
+	while (at < size && code_decode(c, code + at, size - at, at, &i)) {
+		at += i.size;
+		if (i.flow == CODE_BRANCH && i.target > furthest && i.target < size)
+			furthest = i.target;
+		if ((i.flow == CODE_RETURN || i.flow == CODE_JUMP) && at > furthest)
+			return at;
+	}
+	return 0;
+}
+
+/* Functions without a frame that the VM calls within itself, such as lj_vm_floor(). Sets inside[] for their code. */
+static int find_leaves(const uint8_t *code, size_t size, uint8_t *inside)
+{
+	_cleanup_(code_closep) struct code *c = NULL;
+	struct code_insn i;
+	size_t end;
+	int err = code_open(EM_X86_64, false, &c);
+
+	for (size_t at = 0; !err && at < size; at += i.size) {
+		if (!code_decode(c, code + at, size - at, at, &i)) {
+			i.size = (uint8_t)code_skip(c);
+			continue;
+		}
+		if (i.flow != CODE_CALL || i.target >= size || inside[i.target] || code[i.target] == save[0])
+			continue;
+		end = leaf_end(c, code, size, i.target);
+		for (size_t k = i.target; k < end; k++)
+			inside[k] = 1;
+	}
+	return err;
+}
+
+static void make_rules(const uint8_t *code, size_t size, uint64_t start, const uint8_t *leaf, struct eh_rows *rows)
+{
+	for (size_t i = 0; i + sizeof(restore) <= size; i++) {
+		if (i && leaf[i] != leaf[i - 1])
+			eh_row_add(rows, start + i, RULE(RULE_CFA, RULE_REG_SP, 0, leaf[i] ? 0 : -2, leaf[i] ? 8 : CFRAME_SIZE));
+		if (!memcmp(code + i, save, sizeof(save)))
+			add_steps(rows, start + i, saving, ARRAY_SIZE(saving));
+		else if (!memcmp(code + i, restore, sizeof(restore)))
+			add_steps(rows, start + i, restoring, ARRAY_SIZE(restoring));
+	}
+}
+
+int luajit_rules(struct elf *e, struct eh_rows *rows)
+{
+	struct eh_rows with = {};
+	struct eh_range loop;
+	struct lua_proc proc;
+	_cleanup_(freep) uint8_t *leaf = NULL;
+	const uint8_t *code;
+	size_t size;
+
+	if (luajit_open(e, &proc, &loop) || proc.kind != LUA_JIT)
+		return -ENOENT;
+	size = loop.end - loop.start;
+	code = elf_at(e, loop.start, size);
+	leaf = calloc(1, size);
+	if (!leaf || find_leaves(code, size, leaf))
+		return -ENOMEM;
+	eh_row_add(&with, loop.start, RULE(RULE_CFA, RULE_REG_SP, 0, -2, CFRAME_SIZE));
+	make_rules(code, size, loop.start, leaf, &with);
+	eh_row_add(&with, loop.end, 0);
+	eh_rows_replace(rows, &with);
+	eh_rows_done(&with);
+	return 0;
 }

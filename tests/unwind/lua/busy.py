@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""busy.py STRATA SAMPLES [LUA...] - a profile of a busy Lua: each function was called by one that may call it, the line is
+within the function, functions that C called have native frames before their callers, and the stacks are whole, except a
+few that were interrupted while C and Lua call each other. Prints TAP."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / 'lib'))
+import absent
+import luas
+from tap import Cases
+
+STRATA, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+SCRIPT = f'profile:hz:999 {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} interval:s:100 {{ exit(); }}'
+STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
+NATIVE = re.compile(r'.*\+(0x)?[0-9a-f]+$|0x[0-9a-f]+$|\S+$')
+WHOLE = 0.98
+
+LIBRARY = ('table.sort', 'string.gsub', 'pcall', 'error', 'tostring', 'coroutine.resume', 'coroutine.yield', '[C]')
+CALLS = {
+    'main chunk': {'work'},
+    'work': {'sorted', 'replaced', 'protected', 'caught', 'overloaded', 'resumed', 'recurse', 'leaf'},
+    'sorted': {'table.sort'}, 'table.sort': {'by'}, 'by': {'leaf'},
+    'replaced': {'string.gsub'}, 'string.gsub': {'each'}, 'each': {'leaf'},
+    'protected': {'pcall'}, 'caught': {'pcall'}, 'pcall': {'inner', 'fails'}, 'inner': {'leaf'},
+    'fails': {'leaf', 'error'},
+    'overloaded': {'meta.index', 'meta.add', 'meta.less', 'tostring', 'meta.text'}, 'tostring': {'meta.text'},
+    'meta.index': {'leaf'}, 'meta.add': {'leaf'}, 'meta.less': {'leaf'}, 'meta.text': {'leaf'},
+    'resumed': {'coroutine.resume'}, 'coroutine.resume': {'body'}, 'body': {'leaf', 'pcall', 'coroutine.yield'},
+    'recurse': {'recurse', 'leaf'},
+}
+ALL = set(CALLS) - {'pcall', 'tostring', 'coroutine.resume', 'table.sort', 'string.gsub'} | {'leaf'}
+# LuaJIT's traces contain the functions that they inline.
+ALWAYS = {'main chunk', 'work'}
+
+
+def lines_of():
+    """Returns the range of lines of each function."""
+    text = (HERE / 'busy.lua').read_text().split('\n')
+    found = {'main chunk': (1, len(text))}
+    for number, line in enumerate(text, 1):
+        name = re.match(r'(?:local )?function ([\w.]+)', line)
+        if name:
+            found[name.group(1)] = number, number + text[number - 1:].index('end')
+    return found
+
+
+LINES = lines_of()
+
+
+def judge(text):
+    """Returns 'whole', 'marked', or the error."""
+    frames = [line.strip() for line in text.split('\n')]
+    if re.match(r'\[\w+ ', frames[-1]):
+        return f'marked: {frames[-1]}'
+    caller = None
+    for frame in reversed(frames):
+        found = re.match(r'(main chunk|[\w.]+) \S*busy\S*\.lua:(~?)(\d+)(-\d+)?$', frame)
+        name = found.group(1) if found else frame if frame in LIBRARY else None
+        if not name:
+            if not NATIVE.match(frame):
+                return f'unknown: {frame}'
+            continue
+        if found:
+            first, last = LINES.get(name, (0, 0))
+            if not first <= int(found.group(3)) <= last:
+                return f'line: {frame}'
+        if name == '[C]' and not caller:
+            continue  # the function that runs the program
+        if not caller:
+            if name != 'main chunk':
+                return f'{name} is the first'
+        elif name not in CALLS.get(caller, ()) and not (found is None and caller not in ('work', 'leaf')):
+            return f'{name} called by {caller}'
+        caller = name
+    return 'whole' if caller else 'no frame of Lua'
+
+
+def look(cases, name, *options):
+    program = pathlib.Path('/tmp') / f'busy-{os.getpid()}.lua'  # it exists whatever the root is
+    program.write_bytes((HERE / 'busy.lua').read_bytes())
+    traced = subprocess.Popen([luas.get(name), *options, program], stdout=subprocess.PIPE, cwd='/tmp')
+    try:
+        traced.stdout.readline()
+        done = subprocess.run([STRATA, '-p', str(traced.pid), '-e', SCRIPT], capture_output=True, text=True)
+    finally:
+        traced.kill()
+        traced.wait()
+        program.unlink()
+    tally, worst = {}, ''
+    for text, n in STACK.findall(done.stdout):
+        what = judge(text)
+        if os.environ.get('KEEP') and what != 'whole':
+            print(what, n, text, sep='\n')
+        tally[what] = tally.get(what, 0) + int(n)
+        if what != 'whole' and (not worst or not what.startswith('marked')):
+            worst = text
+    total, whole = sum(tally.values()), tally.pop('whole', 0)
+    wrong = sum(n for what, n in tally.items() if not what.startswith('marked'))
+    expected = ALWAYS if '-jon' in options else ALL
+    missing = {name for name in expected if not re.search(rf'^\s+{re.escape(name)} \S*busy', done.stdout, re.M)}
+    cases.check(total >= SAMPLES and whole >= WHOLE * total and not wrong and not missing,
+                f'{" ".join([name, *options])}: {total} stacks, {whole} whole, {wrong} wrong',
+                *sorted(((n, what) for what, n in tally.items()), reverse=True)[:8], missing, worst, done.stderr)
+
+
+def main():
+    cases = Cases()
+    for name in NAMES or luas.names():
+        try:
+            luas.get(name)
+        except absent.Missing as e:
+            cases.count += 1
+            cases.failed += absent.tap_fails(cases.count, name, e)
+            continue
+        for options in [['-joff'], ['-jon']] if 'luajit' in name else [[]]:
+            look(cases, name, *options)
+    return cases.done()
+
+
+sys.exit(absent.as_root(main))
