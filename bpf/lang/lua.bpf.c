@@ -290,6 +290,16 @@ static __always_inline int read_alone(struct lua_scratch *s, __u64 frame, __u64 
 #include "lua_jit.bpf.h"
 #include "lua_puc.bpf.h"
 
+/* Takes a frame of this loop's activation. */
+__global int lua_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
+{
+	int is_lua;
+
+	if (!w || !s || !frame)
+		return -1;
+	return s->proc.kind == LUA_JIT ? jit_take(w, s, frame) : puc_take(w, s, frame, &is_lua);
+}
+
 __global int lua_next(struct walk *w, __u64 *frame)
 {
 	struct lua_scratch *s = w ? scratch_of(w) : NULL;
@@ -301,16 +311,16 @@ __global int lua_next(struct walk *w, __u64 *frame)
 	*frame = 0;
 	w->list.entry = 0;
 	if (w->list.frame == FRAME_UNKNOWN)
-		r = -1;
-	if (r || !w->list_in) /* the list is known only in a loop */
-		return r;
+		return -1;
+	if (!w->list_in)
+		return s->proc.kind == LUA_PUC ? puc_rest(w, s, frame) : 0;
 	p = &place_of(w)->own;
 	if (!p->inside) {
 		p->inside = 1;
 		r = s->proc.kind == LUA_JIT ? jit_enter(w, s) : puc_enter(w, s);
 	}
 	if (!r && w->list.frame && !w->list.ended)
-		r = s->proc.kind == LUA_JIT ? jit_take(w, s, frame) : puc_take(w, s, frame);
+		r = lua_take(w, s, frame);
 	if (r <= 0) {
 		p->next = w->list.frame;
 		w->list.frame = 0;

@@ -82,7 +82,8 @@ __global __u64 jit_start(struct lua_scratch *s, __u64 global)
 	return start + 4;
 }
 
-/* Returns the base of the newest frame; 0: it is unreadable. In a trace it is that with which the trace began. */
+/* Returns the base of the newest frame; 0: it is unreadable. In a trace it is that with which the trace began. The VM,
+ * and functions without a frame that it calls, keep it in rdx (BASE), and the instruction in rbx (PC). */
 __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 {
 	__u64 words[STATE_STACK / 8 + 1] = {}, base, value = 0;
@@ -98,9 +99,10 @@ __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 		return value ? value : base;
 	}
 	value = w->regs[RULE_REG_RDX];
-	if (WALK_ARM64(w) || (w->flags & known) != known || (value & 7) || value <= words[STATE_STACK / 8] + 8 ||
-		value > words[STATE_MAX / 8] || read_word(value - 16, &words[0]) ||
-		(words[0] & ~VALUE_MASK) != VALUE_FUNCTION)
+	if (WALK_ARM64(w) || ((w->flags & known) != known && w->sp != w->first_sp + 8) || (value & 7) ||
+		value <= words[STATE_STACK / 8] + 8 || value > words[STATE_MAX / 8])
+		return base;
+	if (read_word(value - 16, &words[0]) || (words[0] & ~VALUE_MASK) != VALUE_FUNCTION)
 		return base;
 	place_of(w)->own.pc = w->regs[RULE_REG_RBX];
 	return value;

@@ -113,8 +113,8 @@ __global __u64 puc_code(__u64 slot)
 	return type == TYPE_C ? CODE_C(code) : code;
 }
 
-/* Takes a frame. Returns 1, or -1 on failure. */
-static __always_inline int puc_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
+/* Takes a frame, and says whether its function is in Lua. Returns 1, or -1 on failure. */
+static __always_inline int puc_take(struct walk *w, struct lua_scratch *s, __u64 *frame, int *is_lua)
 {
 	const struct lua_layout *at = &s->proc.at;
 	__s64 o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
@@ -126,7 +126,8 @@ static __always_inline int puc_take(struct walk *w, struct lua_scratch *s, __u64
 	pc = frame_word(s, o + at->savedpc);
 	code = puc_code(frame_word(s, o + CI_FUNC));
 	w->list.frame = frame_word(s, o + CI_PREVIOUS);
-	if ((status & 2) != at->is_lua)
+	*is_lua = (status & 2) == at->is_lua;
+	if (!*is_lua)
 		pc = 0;
 	else if (!place_of(w)->own.after)
 		w->list.ended = !!(status & at->fresh);
@@ -135,4 +136,22 @@ static __always_inline int puc_take(struct walk *w, struct lua_scratch *s, __u64
 	if (place_of(w)->own.after && !w->list.frame && puc_start(w, s, place_of(w)->own.after))
 		return -1;
 	return 1;
+}
+
+/* Takes a frame that no loop runs, at the walk's end: after an error, C may have left more loops than frames. The
+ * functions in C that run the program come last, and are not shown. */
+static __always_inline int puc_rest(struct walk *w, struct lua_scratch *s, __u64 *frame)
+{
+	struct lua_place *p = &place_of(w)->own;
+	int is_lua = 0, r;
+
+	if (!p->next)
+		return 0;
+	w->list.frame = p->next;
+	r = puc_take(w, s, frame, &is_lua);
+	p->next = r < 0 ? 0 : w->list.frame;
+	w->list.frame = w->list.ended = 0;
+	if (!is_lua)
+		*frame = 0;
+	return r;
 }

@@ -654,7 +654,7 @@ static __always_inline void list_tail(struct walk *w, struct loop *l)
 static __always_inline int has_tail(struct walk *w)
 {
 	if (w->list.begun)
-		return !!w->list.frame;
+		return w->list.frame || w->list.begun & LIST_IN_LOOPS;
 	return !w->filter && w->end != UNWIND_COMPLETE + 1 && !list_begin_any(w);
 }
 

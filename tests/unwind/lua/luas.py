@@ -19,11 +19,12 @@ import packages
 import pythons
 
 SUITES = ('bullseye', 'bookworm', 'trixie', 'sid')
+OLD = ('bullseye-luajit',)  # with 32-bit pointers, and not supported
 PROGRAMS = ('lua5.4', 'luajit')
 
 
 def names():
-    return [f'{suite}-{program}' for program in PROGRAMS for suite in SUITES]
+    return [name for program in PROGRAMS for suite in SUITES if (name := f'{suite}-{program}') not in OLD]
 
 
 def get(name):
