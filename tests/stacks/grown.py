@@ -31,7 +31,7 @@ function deep(n) { return n === 0 ? leaf(n) : deep(n - 1) + 1; }
 for (;;) deep(20);
 '''
 ROOM = 16  # descriptors: an object of stacks has more than 30 maps
-CPU_SECONDS = 1.5  # of the traced process, with its language
+CPU_SECONDS = 1.5 * waits.SLOW  # of the traced process, with its language
 cases = Cases()
 
 
@@ -97,7 +97,7 @@ def grow(command, language, env=None, may_load=True):
                 has = waits.comes(lambda: tracer.says('warning: stacks lack the frames of languages'))
                 cases.check(len(has) == 1, f'{language}: strata says that it cannot be loaded', tracer.lines)
             end = waits.cpu_time(grown.pid) + CPU_SECONDS
-            waits.until(lambda: waits.cpu_time(grown.pid) > end, 'the process to run')
+            waits.until(lambda: waits.cpu_time(grown.pid) > end, 'the process to run', 60)
             return list(stacks(tracer.stop())), tracer.lines
         finally:
             grown.kill()
@@ -133,7 +133,7 @@ def python():
         return
     path, home = found
     command, env = ['load', path, PYTHON], {**os.environ, 'PYTHONHOME': home}
-    native, own = '_PyEval_EvalFrameDefault', r'(deep|leaf|<module>|leaf\.<locals>)'
+    native, own = '_PyEval_EvalFrameDefault', r'.* <(string|frozen [\w.]+)>'
     found, said = grow(command, 'python', env)
     check('python', found, said, native, own)
     found, said = grow(command, 'python', env, may_load=False)
