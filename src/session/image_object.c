@@ -291,6 +291,11 @@ static bool lacks_stacks(struct target *t)
 	return false;
 }
 
+static bool may_enter(const struct image *img, const struct load_env *env)
+{
+	return env->may_enter && entries_suit(img);
+}
+
 /* The first image with the unwinder makes the walk's maps. */
 static int prepare_unwinder(const struct image *img, struct bpf_object *obj, struct load_env *env)
 {
@@ -298,7 +303,7 @@ static int prepare_unwinder(const struct image *img, struct bpf_object *obj, str
 	int r;
 
 	r = shared_find(env->shared, "tables") ? unwinders_configure(env->target, obj, limit) :
-		unwinders_prepare(env->target, obj, limit, env->may_enter && entries_suit(img) ? 0 : LANGS_ALL,
+		unwinders_prepare(env->target, obj, limit, may_enter(img, env) ? 0 : LANGS_ALL,
 			&env->maps);
 	if (r == -ENOENT)
 		log_error("internal error: the unwinder is not in the linked object");
@@ -339,17 +344,18 @@ static int prepare(struct image_object *o, const struct image *img, struct bpf_o
 	return prepare_progs(img, env->target, obj);
 }
 
-/* Each program and shared map needs a file, and reading needs some. (libbpf has opened one for each map.) */
-static int check_files(struct bpf_object *obj)
+/* Each program and shared map needs a file, and reading needs some. (libbpf has opened one for each map.) Programs that
+ * walk may be in a second object, and have an entry each. */
+static int check_files(struct bpf_object *obj, bool enters)
 {
 	struct bpf_program *p;
 	unsigned n = 4;
 	struct bpf_map *m;
 
 	bpf_object__for_each_program(p, obj)
-		n++;
+		n += enters ? 4 : 1;
 	bpf_object__for_each_map(m, obj) /* shared_add() opens it again */
-		n++;
+		n += enters ? 2 : 1;
 	return files_suffice(n);
 }
 
@@ -410,7 +416,7 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 	if (!r)
 		r = open_object(o);
 	if (!r)
-		r = check_files(o->obj);
+		r = check_files(o->obj, may_enter(img, env));
 	if (!r)
 		r = prepare(o, img, o->obj, env); /* this reports the reason */
 	o->walkers = env->walkers;
@@ -419,7 +425,7 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 		if (r)
 			why_no_bpf(r);
 	}
-	if (!r && env->may_enter && entries_suit(img)) {
+	if (!r && may_enter(img, env)) {
 		r = entries_open(&o->entries, img, o->obj, env);
 		if (r)
 			why_no_bpf(r);
