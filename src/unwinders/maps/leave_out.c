@@ -18,6 +18,9 @@
 #define R_BPF_64_32 10 /* a call */
 #endif
 
+/* The maps of a language: bpf/walk/langmaps.bpf.h, and its ids of code. Imported C may have maps with other names. */
+static const char *const maps[] = {"procs", "files", "scratch", "seen", NULL};
+
 /* The functions that a language of each kind defines for the walk: bpf/walk/lang.bpf.h. */
 static const char *const list_calls[] = {"begin", "next", "batch", "outer", "compiled", "meet", "forget", NULL};
 static const char *const native_calls[] = {"unwind", NULL};
@@ -35,25 +38,26 @@ static const struct {
 #undef L
 };
 
-/* Returns what follows "STEM_" in name, or NULL if the name is not one of the language's. */
-static const char *after_stem(const char *name, unsigned lang)
+/* Returns whether name is "STEM_" and one of these words. */
+static bool is_of(const char *name, unsigned lang, const char *const *words)
 {
 	size_t n = strlen(rows[lang].stem);
+	bool ret = false;
 
-	return !strncmp(name, rows[lang].stem, n) && name[n] == '_' ? name + n + 1 : NULL;
+	if (strncmp(name, rows[lang].stem, n) != 0 || name[n] != '_')
+		return false;
+	for (; *words && !ret; words++)
+		ret = !strcmp(name + n + 1, *words);
+	return ret;
 }
 
 /* ---- calls -------------------------------------------------------------- */
 
 static bool is_call_of(const char *name, uint32_t languages)
 {
-	for (unsigned i = 1; i < FRAME_LANGS; i++) {
-		const char *rest = languages >> i & 1 ? after_stem(name, i) : NULL;
-
-		for (const char *const *c = rows[i].calls; rest && *c; c++)
-			if (!strcmp(rest, *c))
-				return true;
-	}
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		if (languages >> i & 1 && is_of(name, i, rows[i].calls))
+			return true;
 	return false;
 }
 
@@ -160,7 +164,7 @@ int unwinders_leave_out(void *elf, size_t size, uint32_t languages)
 unsigned unwinders_map_language(const char *name)
 {
 	for (unsigned i = 1; i < FRAME_LANGS; i++)
-		if (after_stem(name, i))
+		if (is_of(name, i, maps))
 			return i;
 	return 0;
 }
