@@ -632,7 +632,8 @@ static int start(struct agent *a)
 
 int agent_main(int argc, char **argv)
 {
-	struct agent a = {.stats = -1, .signals.fd = -1, .changes.fd = -1, .socket.fd = -1, .notify = -1, .loop.epoll = -1};
+	struct agent a = {.stats = -1, .signals.fd = -1, .changes.fd = -1, .socket.fd = -1, .notify = -1,
+		.loop.epoll = -1};
 	int code = 1;
 
 	notify_open();

@@ -37,7 +37,7 @@ enum { QUEUE_MAX = 8 << 20, BODY_MAX = 64 << 20, BACK_OFF_MAX = 6, LIVE_SHARE = 
 
 struct exporter {
 	struct poster *poster; /* used by the thread only */
-	bool packs;
+	bool packs, encodes;
 	pthread_t thread;
 	pthread_mutex_t lock; /* for all below */
 	pthread_cond_t wakes;
@@ -106,14 +106,21 @@ static void push_first(struct exporter *e, struct message *m)
 	e->queue_bytes += m->body.len;
 }
 
+static void prepare(const struct exporter *e, struct message *m)
+{
+	if (e->encodes)
+		message_encode(m);
+	if (e->packs)
+		message_pack(m);
+}
+
 /* The oldest message leaves memory. */
 static void evict(struct exporter *e, enum export_drop reason)
 {
 	struct message *m = pop(e);
 
 	if (e->has_spool) {
-		if (e->packs)
-			message_pack(m);
+		prepare(e, m);
 		spool_put(&e->spool, m);
 	} else {
 		e->counts.dropped[reason]++;
@@ -246,8 +253,7 @@ static void send_one(struct exporter *e)
 	if (!m)
 		return;
 	pthread_mutex_unlock(&e->lock);
-	if (e->packs)
-		message_pack(m);
+	prepare(e, m);
 	poster_send(e->poster, m, &r);
 	pthread_mutex_lock(&e->lock);
 	done = on_reply(e, m, &r);
@@ -346,6 +352,7 @@ int exporter_open(const struct export_options *opt, struct exporter **ret)
 	e->last = &e->first;
 	e->spool.dir = e->spool.lock = -1;
 	e->packs = !opt->plain && post_packs();
+	e->encodes = post_encodes();
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/owner.h"
+#include "encode.h"
 #include "output/pack.h"
 
 enum { MERGED_MAX = 1 << 20 };
@@ -68,13 +69,28 @@ bool message_add(struct message *m, const char *line, size_t n)
 {
 	size_t begin = strlen(kinds[m->kind].begin);
 
-	if (m->kind == MESSAGE_PROFILES || m->packed || !is_kind(m->kind, line, n) || m->body.len + n > MERGED_MAX ||
-		strcmp(m->body.data + m->body.len - 2, "]}") != 0 || memcmp(line + n - 2, "]}", 2) != 0)
+	if (m->kind == MESSAGE_PROFILES || m->packed || m->encoded || !is_kind(m->kind, line, n) ||
+		m->body.len + n > MERGED_MAX || strcmp(m->body.data + m->body.len - 2, "]}") != 0 || memcmp(line + n - 2, "]}", 2) != 0)
 		return false;
 	m->body.len -= 2;
 	str_add(&m->body, ", ");
 	str_addn(&m->body, line + begin, n - begin);
 	return true;
+}
+
+void message_encode(struct message *m)
+{
+	struct str body = {};
+
+	if (m->encoded || m->packed)
+		return;
+	m->encoded = encode_request(m->kind, m->body.data, m->body.len, &body);
+	if (!m->encoded) {
+		str_done(&body);
+		return;
+	}
+	str_done(&m->body);
+	m->body = body;
 }
 
 void message_pack(struct message *m)

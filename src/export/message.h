@@ -11,7 +11,8 @@ enum message_kind { MESSAGE_PROFILES, MESSAGE_METRICS, MESSAGE_LOGS, MESSAGE_KIN
 
 struct message {
 	enum message_kind kind;
-	struct str body;  /* JSON, or packed */
+	struct str body;  /* JSON, or encoded, or packed */
+	bool encoded;     /* protobuf */
 	bool packed;      /* gzip */
 	uint64_t since;   /* CLOCK_REALTIME s */
 	struct message *next;
@@ -23,8 +24,10 @@ const char *message_name(enum message_kind k);
 /* Makes a message of a line, which is the caller's. Returns NULL if the line is not of a known kind. */
 struct message *message_new(const char *line, size_t n);
 void message_free(struct message *m);
-/* Adds a line to a message that is not packed. Returns false if it has to have a message of its own: it is of another
- * kind, a profile, whose dictionary cannot be merged, or the message is large. */
+/* Adds a line to a message that is neither encoded nor packed. Returns false if it has to have a message of its own:
+ * it is of another kind, a profile, whose dictionary cannot be merged, or the message is large. */
 bool message_add(struct message *m, const char *line, size_t n);
+/* Makes protobuf of it. If that is not possible, it stays as it is, and goes as JSON. */
+void message_encode(struct message *m);
 /* Compresses it. If memory is short, it stays as it is. */
 void message_pack(struct message *m);

@@ -25,7 +25,7 @@ enum { BODY_MAX = 4 << 20, TIMEOUT_MS = 10000 };
 struct poster {
 	const struct curl *curl;
 	CURL *easy;
-	struct curl_slist *plain, *packed; /* headers */
+	struct curl_slist *headers[4]; /* by header_kind() */
 	struct str urls[MESSAGE_KINDS];
 	char error[CURL_ERROR_BYTES];
 	_Atomic uint64_t deadline; /* 0: none */
@@ -48,12 +48,31 @@ bool post_packs(void)
 	return !how || strcmp(how, "none") != 0;
 }
 
+bool post_encodes(void)
+{
+	const char *protocol = variable("PROTOCOL");
+
+	if (protocol && strcmp(protocol, "http/json") != 0 && strcmp(protocol, "http/protobuf") != 0)
+		log_warn("OTEL_EXPORTER_OTLP_PROTOCOL=%s is not supported: http/protobuf is used", protocol);
+	return !protocol || strcmp(protocol, "http/json") != 0;
+}
+
 /* ---- headers ------------------------------------------------------------- */
+
+static unsigned header_kind(bool encoded, bool packed)
+{
+	return 2 * encoded + packed;
+}
+
+static void add_header_to(struct poster *p, unsigned kind, const char *line)
+{
+	p->headers[kind] = p->curl->slist_append(p->headers[kind], line);
+}
 
 static void add_header(struct poster *p, const char *line)
 {
-	p->plain = p->curl->slist_append(p->plain, line);
-	p->packed = p->curl->slist_append(p->packed, line);
+	for (unsigned k = 0; k < ARRAY_SIZE(p->headers); k++)
+		add_header_to(p, k, line);
 }
 
 static int hex(char c)
@@ -102,9 +121,12 @@ static int add_file(struct poster *p, const char *path)
 
 static int add_headers(struct poster *p, const struct export_options *opt)
 {
-	add_header(p, "Content-Type: application/json");
+	for (int packed = 0; packed < 2; packed++) {
+		add_header_to(p, header_kind(false, packed), "Content-Type: application/json");
+		add_header_to(p, header_kind(true, packed), "Content-Type: application/x-protobuf");
+		add_header_to(p, header_kind(packed, true), "Content-Encoding: gzip");
+	}
 	add_header(p, "Expect:"); /* no pause before the body */
-	p->packed = p->curl->slist_append(p->packed, "Content-Encoding: gzip");
 	add_list(p, variable("HEADERS"));
 	return add_file(p, opt->headers_file);
 }
@@ -181,7 +203,7 @@ void poster_send(struct poster *p, const struct message *m, struct post_reply *r
 	*ret = (struct post_reply){};
 	*p->error = '\0';
 	c->easy_setopt(p->easy, CURLOPT_URL, p->urls[m->kind].data);
-	c->easy_setopt(p->easy, CURLOPT_HTTPHEADER, m->packed ? p->packed : p->plain);
+	c->easy_setopt(p->easy, CURLOPT_HTTPHEADER, p->headers[header_kind(m->encoded, m->packed)]);
 	c->easy_setopt(p->easy, CURLOPT_POSTFIELDSIZE_LARGE, (int64_t)m->body.len);
 	c->easy_setopt(p->easy, CURLOPT_POSTFIELDS, m->body.data);
 	c->easy_setopt(p->easy, CURLOPT_WRITEDATA, ret);
@@ -254,10 +276,8 @@ void poster_close(struct poster *p)
 {
 	if (p && p->easy)
 		p->curl->easy_cleanup(p->easy);
-	if (p && p->curl) {
-		p->curl->slist_free_all(p->plain);
-		p->curl->slist_free_all(p->packed);
-	}
+	for (unsigned k = 0; p && p->curl && k < ARRAY_SIZE(p->headers); k++)
+		p->curl->slist_free_all(p->headers[k]);
 	for (int k = 0; p && k < MESSAGE_KINDS; k++)
 		str_done(&p->urls[k]);
 	free(p);

@@ -24,5 +24,7 @@ void poster_close(struct poster *p);
 void poster_send(struct poster *p, const struct message *m, struct post_reply *ret);
 /* A request that runs is given up at that time (CLOCK_MONOTONIC ns). Any thread may call it. */
 void poster_end_by(struct poster *p, uint64_t deadline);
+/* Returns false if the environment wants JSON (OTEL_EXPORTER_OTLP_PROTOCOL), not protobuf. */
+bool post_encodes(void);
 /* Returns false if the environment forbids compression. */
 bool post_packs(void);

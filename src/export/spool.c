@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* spool.c - files NUMBER-SECONDS-KIND[.gz], written under another name and renamed, so that a file is whole. */
+/* spool.c - files NUMBER-SECONDS-KIND[.pb][.gz], written under another name and renamed, so that a file is whole. */
 #include "spool.h"
 
 #include <dirent.h>
@@ -23,7 +23,8 @@ enum { NAME_BYTES = 96 };
 /* Returns false for a file that is not the spool's. */
 static bool read_name(const char *name, struct spool_file *ret)
 {
-	char kind[16], *at;
+	char kind[16];
+	const char *at;
 
 	*ret = (struct spool_file){};
 	if (sscanf(name, "%20" SCNu64 "-%20" SCNu64 "-%15[a-z]", &ret->number, &ret->since, kind) != 3)
@@ -31,14 +32,17 @@ static bool read_name(const char *name, struct spool_file *ret)
 	at = strstr(name, kind);
 	while (ret->kind < MESSAGE_KINDS && strcmp(message_name(ret->kind), kind) != 0)
 		ret->kind++;
-	ret->packed = at && !strcmp(at + strlen(kind), ".gz");
-	return ret->kind < MESSAGE_KINDS && (ret->packed || (at && !at[strlen(kind)]));
+	at = at ? at + strlen(kind) : "";
+	ret->encoded = !strncmp(at, ".pb", 3);
+	at += ret->encoded ? 3 : 0;
+	ret->packed = !strcmp(at, ".gz");
+	return ret->kind < MESSAGE_KINDS && (ret->packed || !*at);
 }
 
 static void make_name(const struct spool_file *f, char name[NAME_BYTES])
 {
-	snprintf(name, NAME_BYTES, "%020" PRIu64 "-%" PRIu64 "-%s%s", f->number, f->since, message_name(f->kind),
-		f->packed ? ".gz" : "");
+	snprintf(name, NAME_BYTES, "%020" PRIu64 "-%" PRIu64 "-%s%s%s", f->number, f->since, message_name(f->kind),
+		f->encoded ? ".pb" : "", f->packed ? ".gz" : "");
 }
 
 static int by_number(const void *a, const void *b)
@@ -157,7 +161,7 @@ static bool write_all(int fd, const char *data, size_t n)
 void spool_put(struct spool *s, const struct message *m)
 {
 	struct spool_file f = {.number = s->next, .bytes = m->body.len, .since = m->since, .kind = m->kind,
-		.packed = m->packed};
+		.encoded = m->encoded, .packed = m->packed};
 	char name[NAME_BYTES];
 	int fd;
 	bool ok;
@@ -206,6 +210,7 @@ struct message *spool_read(struct spool *s)
 		fd = openat(s->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 		if (m && fd >= 0 && read_all(fd, &m->body) && m->body.len) {
 			m->kind = f->kind;
+			m->encoded = f->encoded;
 			m->packed = f->packed;
 			m->since = f->since;
 			return m;

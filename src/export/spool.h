@@ -12,7 +12,7 @@ struct spool_file {
 	uint64_t number; /* ascending */
 	uint64_t bytes, since; /* since: CLOCK_REALTIME s */
 	unsigned kind;
-	int packed;
+	int encoded, packed;
 };
 
 struct spool {

@@ -21,6 +21,8 @@ TEMPLATE = '''begin { @i = 0; } interval:ms:20 / @i < LAST / { @n = count(); @st
     if (@i == LAST) { exit(); } }'''
 SCRIPT = TEMPLATE.replace('LAST', '20')
 LINES = [f'line {i}' for i in range(20)]
+ALL = '''begin { @c["caf\u00e9\\n", 3] = count(); @s = sum(-3); @g = 7; @h = hist(-1); @h = hist(1 << 40); @l = lhist(3, 0, 9, 1);
+    @st[kstack, comm] = count(); @a = avg((uint64)18446744073709551615); printf("text"); warnf("warning"); exit(); }'''
 # A unit whose lines have numbers.
 UNIT = 'begin { @i = 0; } interval:ms:50 { printf("%d\\n", @i); @i++; @n = count(); }'
 
@@ -38,12 +40,42 @@ def test_script(cases):
         paths = {path for path, _ in r.objects}
         cases.check(paths == {'/v1/logs', '/v1/metrics', '/v1development/profiles'}, 'each signal has its path', paths)
         headers = r.requests[0][1]
-        cases.check(headers.get('Content-Type') == 'application/json' and headers.get('Content-Encoding') == 'gzip' and
+        cases.check(headers.get('Content-Type') == 'application/x-protobuf' and headers.get('Content-Encoding') == 'gzip' and
                     headers.get('authorization') == 'Bearer x' and headers.get('tenant') == 'a' and
                     headers['User-Agent'].startswith('OTel-OTLP-Exporter-strata/'), 'headers', headers)
     with Receiver() as r:
         script(r.url, OTEL_EXPORTER_OTLP_COMPRESSION='none')
         cases.check(r.logs() == LINES and 'Content-Encoding' not in r.requests[0][1], 'without compression', r.requests)
+
+
+def shape(o):
+    """Returns an object without what differs between runs, and without empty lists, which protobuf does not have."""
+    if isinstance(o, dict):
+        return {k: shape(v) for k, v in o.items() if 'Nano' not in k and k != 'address' and v != []}
+    return [shape(v) for v in o] if isinstance(o, list) else o
+
+
+def test_protobuf(cases):
+    """The receiver's decoder knows the protocol, not strata's JSON: what it reads is what JSON would have had."""
+    seen = {}
+    for protocol in 'http/json', 'http/protobuf':
+        with Receiver() as r:
+            done = script(r.url, ALL, OTEL_EXPORTER_OTLP_PROTOCOL=protocol)
+            kind = {h['Content-Type'] for _, h in r.requests}
+            cases.check(done.returncode == 0 and kind == {'application/' + ('json' if 'json' in protocol else 'x-protobuf')}, protocol,
+                        done.stderr, kind)
+            seen[protocol] = {} # a request may have several lines
+            for key, value in ((key, value) for _, o in r.objects for key, value in o.items()):
+                seen[protocol].setdefault(key, []).extend(shape(value) if isinstance(value, list) else [shape(value)])
+    text = str(seen['http/json'])
+    cases.check(seen['http/json'] == seen['http/protobuf'] and all(word in text for word in (
+        'histogram', 'gauge', '-3', 'caf\u00e9', 'resourceProfiles', 'stringTable', 'severityText')), '..have the same contents',
+        *(f'{key}: {value}\n{seen["http/protobuf"].get(key)}' for key, value in seen['http/json'].items()
+          if value != seen['http/protobuf'].get(key)))
+    with Receiver({'body': b'\x0a\x0a\x08\x05\x12\x06too\x1bok'}) as r:
+        done = script(r.url)
+        cases.check('rejected 5 records: too' in done.stderr and '\x1b' not in done.stderr and r.logs() == LINES,
+                    'a partial success in protobuf is reported', done.stderr)
 
 
 def test_later(cases):
@@ -75,7 +107,7 @@ def test_refused(cases):
         done = script(r.url)
         cases.check('rejected 3 records: too' in done.stderr and '\x1b' not in done.stderr and r.logs() == LINES,
                     'a partial success is reported, and not repeated', done.stderr, r.logs())
-    with Receiver(*[{'body': body} for body in ('', '[', '[' * 100000, '{"partialSuccess": 5}', 'x' * (5 << 20))]) as r:
+    with Receiver(*[{'body': body} for body in ('', '[', '[' * 100000, b'\x0a\xff\xff', b'\x0a\x05\x12\x7f', b'\xff' * 100, b'\x09', b'\x0a\x00', '{"partialSuccess": 5}', 'x' * (5 << 20))]) as r:
         done = script(r.url)
         cases.check(done.returncode == 0 and r.logs() == LINES, 'strange answers', done.stderr[:1000])
 
@@ -215,7 +247,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_script, test_later, test_refused, test_away):
+    for test in (test_script, test_protobuf, test_later, test_refused, test_away):
         test(cases)
     for test in (test_spool, test_links, test_outage, test_full, test_headers_file):
         with tempfile.TemporaryDirectory() as home:

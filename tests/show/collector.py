@@ -50,6 +50,24 @@ def post(at, line):
         return answer.status
 
 
+SENT = '''begin { @i = 0; @low = min(3); @less = sum(-3); }
+interval:ms:10 / @i < 100 / { @n = count(); @st[kstack] = count(); @h = hist(@i); printf("line %d", @i); @i++; if (@i == 100) { exit(); } }'''
+
+
+def sender(cases, server, at):
+    """The sender's own requests, with gzip: merged messages of logs, metrics, profiles."""
+    done = subprocess.run([STRATA, '-q', '-o', f'http://{at}', '-e', SENT], capture_output=True, text=True, timeout=100)
+    got = []
+    while not any('metrics' in g and 'n' in g['metrics'] for g in got) or not any('profiles' in g for g in got):
+        got.append(json.loads(server.stdout.readline()))
+    values = {k: v for g in got for k, v in g.get('metrics', {}).items()}
+    cases.check(done.returncode == 0 and not done.stderr, 'the sender delivers all', done)
+    cases.check(values == {'n': 100, 'h': 100, 'i': 100, 'low': 3, 'less': -3}, '..metrics have their totals', values)
+    cases.check([t for g in got for t in g.get('logs', [])] == [f'line {i}' for i in range(100)], '..logs, each once, in order', got)
+    totals = [g['profiles'] for g in got if 'profiles' in g]
+    cases.check(len(totals) == 1 and max(totals[0].values()) == 100, '..and profiles', totals)
+
+
 def main():
     cases = tap.Cases()
     server = subprocess.Popen([receiver()], stdout=subprocess.PIPE, text=True)
@@ -67,7 +85,8 @@ def main():
         got = [json.loads(server.stdout.readline()) for _ in lines]
         values = {k: v for g in got for k, v in g.get('metrics', {}).items()}
         cases.check(values == {'count': 2, 'sum': 40, 'last': 7, 'h': 2, 'a_count': 2, 'a_sum': 40}, 'metrics', values)
-        cases.check({'logs': 'hello'} in got, 'logs', got)
+        cases.check({'logs': ['hello']} in got, 'logs', got)
+        sender(cases, server, at)
     finally:
         server.kill()
         server.wait()

@@ -96,7 +96,15 @@ func main() {
 	toProfiles, _ := xconsumer.NewProfiles(func(_ context.Context, d pprofile.Profiles) error { print("profiles", functions(d)); return nil })
 	toMetrics, _ := consumer.NewMetrics(func(_ context.Context, d pmetric.Metrics) error { print("metrics", metrics(d)); return nil })
 	toLogs, _ := consumer.NewLogs(func(_ context.Context, d plog.Logs) error {
-		print("logs", d.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Body().Str())
+		bodies := []string{}
+		for _, r := range d.ResourceLogs().All() {
+			for _, s := range r.ScopeLogs().All() {
+				for _, l := range s.LogRecords().All() {
+					bodies = append(bodies, l.Body().Str())
+				}
+			}
+		}
+		print("logs", bodies)
 		return nil
 	})
 	profiles, err := factory.(xreceiver.Factory).CreateProfiles(ctx, set, config, toProfiles)
