@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* encode.c - a table of the messages that -f otlp writes, and of their members: name in JSON, number, kind. Numbers are
- * those of opentelemetry-proto v1.11.0, opentelemetry/proto/: common/v1, resource/v1, profiles/v1development, metrics/v1,
- * logs/v1, collector/. Wire types: https://protobuf.dev/programming-guides/encoding. */
+ * those of opentelemetry-proto v1.11.0, opentelemetry/proto/: common/v1, resource/v1, profiles/v1development,
+ * metrics/v1, logs/v1, collector/. Wire types: https://protobuf.dev/programming-guides/encoding. */
 #include "encode.h"
 
 #include <limits.h>

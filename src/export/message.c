@@ -70,7 +70,8 @@ bool message_add(struct message *m, const char *line, size_t n)
 	size_t begin = strlen(kinds[m->kind].begin);
 
 	if (m->kind == MESSAGE_PROFILES || m->packed || m->encoded || !is_kind(m->kind, line, n) ||
-		m->body.len + n > MERGED_MAX || strcmp(m->body.data + m->body.len - 2, "]}") != 0 || memcmp(line + n - 2, "]}", 2) != 0)
+		m->body.len + n > MERGED_MAX || strcmp(m->body.data + m->body.len - 2, "]}") != 0 ||
+		memcmp(line + n - 2, "]}", 2) != 0)
 		return false;
 	m->body.len -= 2;
 	str_add(&m->body, ", ");

@@ -30,8 +30,8 @@ struct ticks { /* zero it, then call ticks_open() */
 /* The timer's events must lead to ticks_run(). Returns 0 on success, -errno on failure. */
 int ticks_open(struct ticks *t);
 /* A program of the image was just attached to a timer; it counts its runs in entry prog of IMAGE_TICKS, which is map.
- * The caller fills in image, prog, period, cpu (of the timer) and event: one of ticks_event(), to which the program is also
- * attached; always taken. Returns 0 on success, -errno on failure: ticks may then be lost. */
+ * The caller fills in image, prog, period, cpu (of the timer) and event: one of ticks_event(), to which the program is
+ * also attached; always taken. Returns 0 on success, -errno on failure: ticks may then be lost. */
 int ticks_add(struct ticks *t, const struct tick *new, int map);
 /* Returns an event that does not count yet, or -errno. */
 int ticks_event(void);
