@@ -56,6 +56,57 @@ class Hosts:
         return subprocess.run(['pgrep', '-f', f'until-eof.*{ENDLESS[:20]}'], capture_output=True, text=True).stdout.split()
 
 
+KUBECTL = '''#!/bin/sh
+# Records its words, and runs the script of exec here.
+for word; do printf '%%s\\n' "$word"; done >>%(home)s/kubectl.words
+while [ "$1" != get ] && [ "$1" != exec ]; do shift; done
+if [ "$1" = get ]; then
+    case "$*" in *none*) ;; *) printf 'pod/strata-agent-a\\npod/strata-agent-b\\n' ;; esac
+    exit
+fi
+[ "$3" = strata-agent-b ] && [ -e %(home)s/b.fails ] && { echo 'error: pod not found' >&2; exit 1; }
+while [ "$1" != -- ]; do shift; done
+shift
+export PATH=%(home)s:$PATH
+exec "$@"
+'''
+
+
+def test_kubectl(cases, hosts):
+    """kubectl-strata next to a kubectl that records its words."""
+    plugin = hosts.home / "it's here" / 'kubectl-strata'
+    plugin.parent.mkdir()
+    plugin.write_text((pathlib.Path(__file__).resolve().parents[2] / 'packaging/kubernetes/kubectl-strata').read_text())
+    plugin.chmod(0o755)
+    (hosts.home / 'kubectl').write_text(KUBECTL % {'home': hosts.home})
+    (hosts.home / 'kubectl').chmod(0o755)
+    recorded = hosts.home / 'kubectl.words'
+    env = os.environ | {'PATH': f'{hosts.home}:{os.environ["PATH"]}'}
+
+    def run(*args):
+        recorded.write_text('')
+        return subprocess.run([plugin, *args], capture_output=True, text=True, timeout=120, env=env)
+
+    done = run('-n', 'my space', '--context', 'c', '-e', SCRIPT, "it's")
+    cases.check(done.returncode == 0 and '@sum: 420' in done.stdout and "@n[it's]: 40" in done.stdout, 'kubectl strata: two pods', done)
+    words = recorded.read_text().split('\n')
+    head = ['--context', 'c', '--namespace', 'my space']
+    cases.check(words[:13] == [*head, 'get', 'pods', '--selector', 'app.kubernetes.io/name=strata-agent', '--field-selector',
+                               'status.phase=Running', '--output', 'name', '--context'], '..which it finds by the label', words)
+    starts = [i for i, word in enumerate(words) if word == 'exec']
+    seen = sorted(words[i - 4:i + 8] for i in starts)
+    cases.check(seen == [[*head, 'exec', '-i', f'strata-agent-{x}', '-c', 'agent', '--', 'sh', '-c'] for x in 'ab'],
+                '..and calls by kubectl exec', words)
+    (hosts.home / 'b.fails').touch()
+    done = run('-l', 'a=b', '--', '-e', SCRIPT, 'x')
+    cases.check(done.returncode == 1 and 'strata-agent-b: error: pod not found' in done.stderr and '@sum: 210' in done.stdout and
+                'a=b' in recorded.read_text(), '..a pod that fails is named', done)
+    done = run('-l', 'none', '-e', SCRIPT)
+    cases.check(done.returncode == 1 and 'no pod runs' in done.stderr, '..as is a label without pods', done)
+    done = run()
+    cases.check(done.returncode == 1 and 'a script is missing' in done.stderr, '..and a missing script', done)
+
+
 def attached(pid):
     """Whether the far strata has opened its probes."""
     try:
@@ -173,7 +224,8 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_sum, test_filters, test_twice, test_options, test_long, test_losses, test_hung, test_failing, test_ends):
+    for test in (test_sum, test_filters, test_twice, test_options, test_long, test_losses, test_hung, test_failing, test_ends,
+                 test_kubectl):
         with tempfile.TemporaryDirectory() as home:
             test(cases, Hosts(pathlib.Path(home)))
     return cases.done()

@@ -23,6 +23,7 @@ WANTED = {
     'share/doc/strata/CHANGELOG.md': b'# Changes',
     'share/doc/strata/examples/app.py': b'python',
     'share/doc/strata/examples/agent.conf': b'[agent]',
+    'bin/kubectl-strata': b'kubectl strata',
     'share/doc/strata/examples/daemonset.yaml': b'kind: DaemonSet',
     'lib/systemd/system/strata-agent.service': b'ExecStart=/usr/bin/strata agent',
     'lib/sysusers.d/strata.conf': b'u strata',
