@@ -8,6 +8,8 @@
  * lua.h describes the layouts. */
 #include "lua.h"
 
+#include "bpf/lib/insn.h"
+
 #define LIST_STEM       lua
 #define LIST_LANG       FRAME_LANG_LUA
 #define LIST_UNREADABLE LUA_UNREADABLE
@@ -68,8 +70,6 @@ _Static_assert(HASH_WORDS <= HASH_SECOND + LUA_LINES_MAX / 8, "the record");
 
 static __always_inline void move_proc(struct lua_proc *p, __u64 bias)
 {
-	p->text += bias;
-	p->text_end += bias;
 }
 
 /* The list of a thread is known only in the frames of loops. */

@@ -34,17 +34,15 @@ struct lua_layout {
 
 /* One process. Map `lua_procs`: HASH, key: u32 tgid. Nothing here changes while the process runs.
  *
- * Map `lua_files`: HASH, key: u32 file; the same struct with the file's own addresses, for processes that
- * userspace has not published yet. */
+ * Map `lua_files`: HASH, key: u32 file; the same struct, for processes that userspace has not published yet. */
 struct lua_proc {
 	__u32 kind;     /* enum lua_kind */
 	/* LuaJIT: offsets from global_State of jit_base and of jit_State's trace, and in GCtrace of startpc. */
 	__u32 jit_base;
 	__u32 traces, startpc; /* 0: unknown */
 	struct lua_layout at;
-	__u64 text, text_end; /* LuaJIT: its code, which calls the VM */
 };
-ABI_SIZE(lua_proc, 56);
+ABI_SIZE(lua_proc, 40);
 
 /* Frames: code id << 20 | number of the instruction, from 0 on. */
 #define LUA_CODE_BITS 40

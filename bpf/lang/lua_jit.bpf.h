@@ -55,11 +55,11 @@ __global __u64 lua_compiled(struct walk *w)
 	if (!w || !p || p->kind != LUA_JIT || WALK_ARM64(w))
 		return 0;
 	for (spread = 0; spread < SPREAD_MAX; spread += 16) {
-		__u64 state = 0, ra = 0;
+		__u64 state = 0, ra = 0, call = 0;
 
 		if (walk_word(w, w->sp + spread + CFRAME_L, &state) || walk_word(w, w->sp + spread + CFRAME_SIZE - 8, &ra))
 			return 0;
-		if (ra - p->text < p->text_end - p->text && jit_is_state(state))
+		if (jit_is_state(state) && !read_word(ra - 8, &call) && X86_IS_CALL(call))
 			break;
 	}
 	if (spread >= SPREAD_MAX)

@@ -61,19 +61,6 @@ static void find_offsets(const uint8_t *code, size_t size, struct lua_proc *ret)
 	ret->kind = LUA_JIT;
 }
 
-/* The sections with code from the first to the last. */
-static void find_text(const struct elf *e, struct lua_proc *ret)
-{
-	struct elf_section s;
-
-	for (size_t i = 0; elf_code(e, i, &s); i++) {
-		if (!ret->text || s.vaddr < ret->text)
-			ret->text = s.vaddr;
-		if (s.vaddr + s.size > ret->text_end)
-			ret->text_end = s.vaddr + s.size;
-	}
-}
-
 /* Returns whether the rule is valid for all code of the range. */
 static bool is_vm(const struct eh_rows *rows, const struct eh_range *r)
 {
@@ -116,7 +103,6 @@ int luajit_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop)
 	code = loop->end ? elf_at(e, loop->start, loop->end - loop->start) : NULL;
 	if (code) /* not with 32-bit pointers */
 		find_offsets(code, loop->end - loop->start, ret);
-	find_text(e, ret);
 	return err;
 }
 

@@ -20,7 +20,7 @@ import pythons
 
 SUITES = ('bullseye', 'bookworm', 'trixie', 'sid')
 OLD = ('bullseye-luajit',)  # with 32-bit pointers, and not supported
-PROGRAMS = ('lua5.4', 'luajit')
+PROGRAMS = ('lua5.3', 'lua5.4', 'luajit')
 
 
 def names():
