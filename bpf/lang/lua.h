@@ -5,10 +5,10 @@
  * slots of its stack. No variable of the thread leads to a lua_State: it is in the C frame of the interpreter's loop,
  * which runs frames up to the first that C called.
  *
- * Layouts of Lua at tags v5.3.6 and v5.4.0 to v5.4.7, the same except for the members of struct lua_layout: lstate.h
- * (lua_State, CallInfo, CIST_*), lobject.h (Proto, LClosure, CClosure, TString). Layouts of LuaJIT 2.1 with 64-bit
- * pointers (LJ_GC64), the same from 2.1.0-beta3 to 2.1.1761786044: src/lj_obj.h (lua_State, GCfuncL, GCproto, GCstr),
- * src/lj_frame.h (FRAME_*, CFRAME_*). Offsets in bytes. */
+ * Layouts of Lua at tags v5.3.6 and v5.4.0 to v5.4.7, the same except for the members of struct lua_layout:
+ * lua/lstate.h (lua_State, CallInfo, CIST_*), lua/lobject.h (Proto, LClosure, CClosure, TString). Layouts of LuaJIT 2.1
+ * with 64-bit pointers (LJ_GC64), the same from 2.1.0-beta3 to 2.1.1761786044: luajit/src/lj_obj.h (lua_State, GCfuncL,
+ * GCproto, GCstr), luajit/src/lj_frame.h (FRAME_*, CFRAME_*). Offsets in bytes. */
 #pragma once
 #include "bpf/walk/unwind.h"
 

@@ -6,8 +6,8 @@
  * trace, runs in that frame and may extend it. */
 #pragma once
 
-/* src/lj_frame.h, the C frame from sp on: CFRAME_OFS_L, CFRAME_OFS_PC, CFRAME_SIZE, the saved rbp in words from the
- * CFA */
+/* luajit/src/lj_frame.h of 2.1.1761786044, the C frame from sp on: CFRAME_OFS_L, CFRAME_OFS_PC, CFRAME_SIZE, the saved
+ * rbp in words from the CFA */
 #define CFRAME_L    16
 #define CFRAME_PC   24
 #define CFRAME_SIZE 80
@@ -24,8 +24,8 @@
 /* global_State: vmstate (s32: the number of the trace that runs) */
 #define GLOBAL_VMSTATE 0xb8
 
-/* Values have 47 bits, the type above them. GCfunc: gct, ffid (byte 10: 0: in Lua), pc: behind the GCproto; of functions
- * in C that are not builtins (1): f */
+/* Values have 47 bits, the type above them. GCfunc: gct; ffid (byte 10; 0: in Lua, 1: in C, above: a builtin); pc: behind
+ * the GCproto; f, of functions in C */
 #define VALUE_MASK ((1ULL << 47) - 1)
 #define VALUE_FUNCTION (~8ULL << 47)
 #define FUNC_PC    0x20
@@ -57,7 +57,8 @@ __global __u64 lua_compiled(struct walk *w)
 	for (spread = 0; spread < SPREAD_MAX; spread += 16) {
 		__u64 state = 0, ra = 0, call = 0;
 
-		if (walk_word(w, w->sp + spread + CFRAME_L, &state) || walk_word(w, w->sp + spread + CFRAME_SIZE - 8, &ra))
+		if (walk_word(w, w->sp + spread + CFRAME_L, &state) ||
+			walk_word(w, w->sp + spread + CFRAME_SIZE - 8, &ra))
 			return 0;
 		if (jit_is_state(state) && !read_word(ra - 8, &call) && X86_IS_CALL(call))
 			break;
@@ -82,8 +83,8 @@ __global __u64 jit_start(struct lua_scratch *s, __u64 global)
 	return start + 4;
 }
 
-/* Returns the base of the newest frame; 0: it is unreadable. In a trace it is that with which the trace began. The VM,
- * and functions without a frame that it calls, keep it in rdx (BASE), and the instruction in rbx (PC). */
+/* Returns the base of the newest frame; 0: it is unreadable. In a trace it is that with which the trace began. The VM
+ * has it in rdx (BASE), and the instruction in rbx (PC), also while a function without a frame runs. */
 __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 {
 	__u64 words[STATE_STACK / 8 + 1] = {}, base, value = 0;
@@ -108,8 +109,8 @@ __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 	return value;
 }
 
-/* Begins the activation of this frame of the VM, or of a trace. It has none while the VM is entered or left. Returns 0 on
- * success, -1 on failure. */
+/* Begins the activation of this frame of the VM, or of a trace. It has none while the VM is entered or left. Returns 0
+ * on success, -1 on failure. */
 static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
 {
 	struct lua_place *p = &place_of(w)->own;
@@ -130,8 +131,8 @@ static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
 	return 0;
 }
 
-/* Returns the code of a function for lua_code(): a GCproto; CODE_C() of a function in C, or of a builtin's number; or 0 if
- * it is none. */
+/* Returns the code of a function for lua_code(): a GCproto; CODE_C() of a function in C, or of a builtin's number; or 0
+ * if it is not a function. */
 __global __u64 jit_code(__u64 function)
 {
 	__u64 words[5] = {}, number, called = 0;

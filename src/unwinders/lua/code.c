@@ -3,7 +3,7 @@
  * strings are cut.
  *
  * Lines of a Proto: lobject.h and ldebug.c (luaG_getfuncline()) of v5.4.4, lobject.h of v5.3.6; of a GCproto:
- * lj_debug_line() of src/lj_debug.c. */
+ * lj_debug_line() of luajit/src/lj_debug.c. */
 #include <stdlib.h>
 #include <string.h>
 

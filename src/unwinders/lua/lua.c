@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* lua.c - versions of PUC's Lua, a row each, and the interpreter's loop in a file.
  *
- * A file has Lua if it has the text that names its authors, whatever its name and symbols. The loop, luaV_execute(), is a
- * static function: the one with the table of labels, an address for each opcode, or else the largest one that
+ * A file has Lua if it has the text that names its authors, whatever its name and symbols. The loop, luaV_execute(),
+ * is a static function: the one with the table of labels, an address for each opcode, or else the largest one that
  * lua_callk() leads to. */
 #include "lua.h"
 
@@ -22,7 +22,8 @@ enum {
 	DEPTH = 3,       /* calls from lua_callk() to luaV_execute(): 2 in 5.3 */
 };
 
-/* offsetof() in lstate.h (CallInfo) and lobject.h (Proto), CIST_*, at the tag next to the row. */
+/* offsetof() in lua/lstate.h (CallInfo) and lua/lobject.h (Proto), and CIST_*, at the tag next to the row, such as
+ * v5.4.7. */
 static const struct lua_row {
 	char minor;
 	struct lua_layout at;

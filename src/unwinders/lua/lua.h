@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lua.h - the userspace half of bpf/lang/lua.bpf.c: Lua's row (lang.c), the interpreter's loop in a file (lua.c for PUC's
- * Lua, luajit.c), names and lines of functions (code.c). */
+/* lua.h - the userspace half of bpf/lang/lua.bpf.c: Lua's row (lang.c), the interpreter's loop in a file (lua.c for
+ * PUC's Lua, luajit.c), names and lines of functions (code.c). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,8 @@ struct sourcemap_files;
 
 /* Returns the place of a text in the file's constants, or NULL. */
 const uint8_t *lua_text(const struct elf *e, const char *text);
-/* What a file has, and its loop's code (empty: not found). Returns 0, or -ENOENT if the file does not define Lua. */
+/* Sets the layout of a file's Lua, and its loop's code (empty: not found). Returns 0, or -ENOENT if the file does not
+ * define Lua. */
 int lua_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop);
 /* The same for LuaJIT only. */
 int luajit_open(struct elf *e, struct lua_proc *ret, struct eh_range *loop);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* luajit.c - LuaJIT's interpreter in a file.
  *
- * The VM is one function in assembler without a symbol (src/vm_x64.dasc): the only large one whose CFA is always
- * sp + 80. Offsets that differ between versions are in its code, relative to the dispatch table, whose distance from
- * global_State the VM adds when it is entered. */
+ * The VM is one function in assembler without a symbol (luajit/src/vm_x64.dasc of v2.1): the only large one whose CFA
+ * is always sp + 80. Offsets that differ between versions are in its code, relative to the dispatch table, whose
+ * distance from global_State the VM adds when it is entered. */
 #include "lua.h"
 
 #include <elf.h>
@@ -19,7 +19,7 @@
 
 enum {
 	VM_MIN = 8192, VM_MAX = 65536, /* bytes of the VM: 14,331 in 2.1.0-beta3, 16,609 in 2.1.1761786044 */
-	CFRAME_SIZE = 80, /* src/lj_frame.h */
+	CFRAME_SIZE = 80, /* luajit/src/lj_frame.h */
 	GLOBAL_MAX = 4096, /* at least the size of global_State and jit_State up to trace */
 };
 
@@ -41,7 +41,8 @@ static int64_t find_distance(const uint8_t *code, size_t size)
 }
 
 /* BC_JLOOP enters a trace:
- *     mov rcx, [r14 + trace]; mov rax, [rcx + 8*rax]; mov rax, [rax + mcode]; mov rbp, [rsp + 16]; mov [r14 + jit_base], rdx
+ *     mov rcx, [r14 + trace]; mov rax, [rcx + 8*rax]; mov rax, [rax + mcode]; mov rbp, [rsp + 16];
+ *     mov [r14 + jit_base], rdx
  * In GCtrace, startpc is 16 before mcode. */
 static void find_offsets(const uint8_t *code, size_t size, struct lua_proc *ret)
 {
@@ -114,13 +115,13 @@ struct step {
 	bool has_fp;    /* rbp is saved, at CFA - 16 */
 };
 
-/* saveregs and restoreregs of src/vm_x64.dasc:
+/* saveregs and restoreregs of luajit/src/vm_x64.dasc, 2.1.1761786044:
  *     push rbp; push rbx; push r15; push r14; sub rsp, 40
  *     add rsp, 40; pop r14; pop r15; pop rbx; pop rbp; ret */
 static const uint8_t save[] = { 0x55, 0x53, 0x41, 0x57, 0x41, 0x56, 0x48, 0x83, 0xec, 0x28 };
 static const uint8_t restore[] = { 0x48, 0x83, 0xc4, 0x28, 0x41, 0x5e, 0x41, 0x5f, 0x5b, 0x5d, 0xc3 };
-static const struct step saving[] = { { 0, 8, false }, { 1, 16, true }, { 2, 24, true }, { 4, 32, true }, { 6, 40, true },
-	{ 10, CFRAME_SIZE, true } };
+static const struct step saving[] = { { 0, 8, false }, { 1, 16, true }, { 2, 24, true }, { 4, 32, true },
+	{ 6, 40, true }, { 10, CFRAME_SIZE, true } };
 static const struct step restoring[] = { { 4, 40, true }, { 6, 32, true }, { 8, 24, true }, { 9, 16, true },
 	{ 10, 8, false }, { 11, CFRAME_SIZE, true } };
 
@@ -173,7 +174,8 @@ static void make_rules(const uint8_t *code, size_t size, uint64_t start, const u
 {
 	for (size_t i = 0; i + sizeof(restore) <= size; i++) {
 		if (i && leaf[i] != leaf[i - 1])
-			eh_row_add(rows, start + i, RULE(RULE_CFA, RULE_REG_SP, 0, leaf[i] ? 0 : -2, leaf[i] ? 8 : CFRAME_SIZE));
+			eh_row_add(rows, start + i,
+				RULE(RULE_CFA, RULE_REG_SP, 0, leaf[i] ? 0 : -2, leaf[i] ? 8 : CFRAME_SIZE));
 		if (!memcmp(code + i, save, sizeof(save)))
 			add_steps(rows, start + i, saving, ARRAY_SIZE(saving));
 		else if (!memcmp(code + i, restore, sizeof(restore)))

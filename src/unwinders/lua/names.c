@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* names.c - names of functions in C: the tables of package.loaded, the registry's "_LOADED".
  *
- * Layouts of lobject.h and lstate.h (Table, Node, TString, global_State) of Lua v5.3.6 and v5.4.7, and of src/lj_obj.h
- * (GCtab, Node, GCstr, global_State) of LuaJIT 2.1.0-beta3 to 2.1.1761786044. */
+ * Layouts of lua/lobject.h and lua/lstate.h (Table, Node, TString, global_State) of Lua v5.3.6 and v5.4.7, and of
+ * luajit/src/lj_obj.h (GCtab, Node, GCstr, global_State) of LuaJIT 2.1.0-beta3 to 2.1.1761786044. */
 #include "names.h"
 
 #include <stdlib.h>
@@ -75,8 +75,8 @@ static struct value value_of(const struct scan *s, uint64_t word, uint8_t type)
 	uint32_t tag = (uint32_t)(word >> JIT_SHIFT);
 
 	if (s->is_jit)
-		return (struct value){ tag == JIT_STRING ? STRING : tag == JIT_TABLE ? TABLE : tag == JIT_FUNCTION ? CLOSURE :
-			NONE, word & JIT_VALUE };
+		return (struct value){ tag == JIT_STRING ? STRING : tag == JIT_TABLE ? TABLE :
+			tag == JIT_FUNCTION ? CLOSURE : NONE, word & JIT_VALUE };
 	switch (type) {
 	case 0x44:
 	case 0x54:

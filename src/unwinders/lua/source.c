@@ -74,8 +74,12 @@ static void read_source(struct lua_sources *s, int pid, const char *path)
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX)
 		return;
 	s->text = malloc((size_t)st.st_size + 1);
-	while (s->text && s->size < (size_t)st.st_size && (n = read(fd, s->text + s->size, (size_t)st.st_size - s->size)) > 0)
+	while (s->text && s->size < (size_t)st.st_size) {
+		n = read(fd, s->text + s->size, (size_t)st.st_size - s->size);
+		if (n <= 0)
+			break;
 		s->size += (size_t)n;
+	}
 }
 
 /* Sets the text of a chunk. Returns its size; 0: unknown. */
