@@ -48,7 +48,7 @@ _Static_assert(HASH_WORDS <= HASH_SECOND + LUA_LINES_MAX / 8, "the record");
 #define FRAME_UNKNOWN 1 /* not a frame's address, so lua_next() fails to read it */
 #define CODE_BYTES_READ 0x78 /* of a Proto or GCproto */
 
-/* Proto: sizecode. GCproto: sizebc, the second half of its word; chunkname; firstline and numline; lineinfo; its size */
+/* Proto: sizecode. GCproto: sizebc, the second half of its word; chunkname; firstline, numline; lineinfo; its size */
 #define PUC_SIZE  24
 #define JIT_SIZE  0x08
 #define JIT_NAME  0x40

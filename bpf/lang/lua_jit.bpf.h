@@ -24,8 +24,8 @@
 /* global_State: vmstate (s32: the number of the trace that runs) */
 #define GLOBAL_VMSTATE 0xb8
 
-/* Values have 47 bits, the type above them. GCfunc: gct; ffid (byte 10; 0: in Lua, 1: in C, above: a builtin); pc: behind
- * the GCproto; f, of functions in C */
+/* Values have 47 bits, the type above them. GCfunc: gct; ffid (byte 10; 0: in Lua, 1: in C, above: a builtin); pc,
+ * behind the GCproto; f, of functions in C */
 #define VALUE_MASK ((1ULL << 47) - 1)
 #define VALUE_FUNCTION (~8ULL << 47)
 #define FUNC_PC    0x20
