@@ -45,7 +45,6 @@ _Static_assert(HASH_WORDS <= HASH_SECOND + LUA_LINES_MAX / 8, "the record");
 /* A function in C, as an address for lua_code(). */
 #define CODE_C(function) ((function) << 1 | 1)
 
-#define FRAME_UNKNOWN 1 /* not a frame's address, so lua_next() fails to read it */
 #define CODE_BYTES_READ 0x78 /* of a Proto or GCproto */
 
 /* Proto: sizecode. GCproto: sizebc, the second half of its word; chunkname; firstline, numline; lineinfo; its size */
@@ -83,8 +82,6 @@ __global int lua_begin(struct walk *w)
 	if (!s)
 		return -1;
 	w->list.begun |= LIST_IN_LOOPS;
-	if (s->proc.kind == LUA_UNKNOWN)
-		w->list.frame = FRAME_UNKNOWN;
 	return 0;
 }
 
@@ -310,8 +307,10 @@ __global int lua_next(struct walk *w, __u64 *frame)
 		return -1;
 	*frame = 0;
 	w->list.entry = 0;
-	if (w->list.frame == FRAME_UNKNOWN)
+	if (s->proc.kind == LUA_UNKNOWN) {
+		w->list.frame = 0;
 		return -1;
+	}
 	if (!w->list_in)
 		return s->proc.kind == LUA_PUC ? puc_rest(w, s, frame) : 0;
 	p = &place_of(w)->own;
