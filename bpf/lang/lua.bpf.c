@@ -287,21 +287,11 @@ static __always_inline int read_alone(struct lua_scratch *s, __u64 frame, __u64 
 #include "lua_jit.bpf.h"
 #include "lua_puc.bpf.h"
 
-/* Takes a frame of this loop's activation. */
-__global int lua_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
-{
-	int is_lua;
-
-	if (!w || !s || !frame)
-		return -1;
-	return s->proc.kind == LUA_JIT ? jit_take(w, s, frame) : puc_take(w, s, frame, &is_lua);
-}
-
 __global int lua_next(struct walk *w, __u64 *frame)
 {
 	struct lua_scratch *s = w ? scratch_of(w) : NULL;
 	struct lua_place *p;
-	int r = 0;
+	int r = 0, is_lua;
 
 	if (!s || !frame)
 		return -1;
@@ -319,7 +309,7 @@ __global int lua_next(struct walk *w, __u64 *frame)
 		r = s->proc.kind == LUA_JIT ? jit_enter(w, s) : puc_enter(w, s);
 	}
 	if (!r && w->list.frame && !w->list.ended)
-		r = lua_take(w, s, frame);
+		r = s->proc.kind == LUA_JIT ? jit_take(w, s, frame) : puc_take(w, s, frame, &is_lua);
 	if (r <= 0) {
 		p->next = w->list.frame;
 		w->list.frame = 0;

@@ -46,26 +46,38 @@ static __always_inline int jit_is_state(__u64 addr)
 	return addr && !(addr & 7) && !read_word(addr + 8, &type) && (type >> 8 & 0xff) == JIT_THREAD;
 }
 
+struct trace_search {
+	__u64 at; /* of the next place in which the VM's frame may begin */
+	__u64 state, call;
+};
+
+static long try_frame(__u32 i, void *data)
+{
+	struct trace_search *s = data;
+	__u64 at = s->at, ra = 0;
+
+	s->at = at + 16;
+	s->state = s->call = 0;
+	if (read_word(at + CFRAME_L, &s->state) || read_word(at + CFRAME_SIZE - 8, &ra))
+		return 1;
+	if (jit_is_state(s->state) && !read_word(ra - 8, &s->call) && X86_IS_CALL(s->call))
+		return 1;
+	s->call = 0;
+	return 0;
+}
+
 /* Returns the rule of a trace: it has the lua_State and the return address at the VM's places, above its own words. */
 __global __u64 lua_compiled(struct walk *w)
 {
-	__u32 pid = w ? w->pid : 0, spread;
+	__u32 pid = w ? w->pid : 0;
 	struct lua_proc *p = bpf_map_lookup_elem(&lua_procs, &pid);
+	struct trace_search s = {};
 
 	if (!w || !p || p->kind != LUA_JIT || WALK_ARM64(w))
 		return 0;
-	for (spread = 0; spread < SPREAD_MAX; spread += 16) {
-		__u64 state = 0, ra = 0, call = 0;
-
-		if (walk_word(w, w->sp + spread + CFRAME_L, &state) ||
-			walk_word(w, w->sp + spread + CFRAME_SIZE - 8, &ra))
-			return 0;
-		if (jit_is_state(state) && !read_word(ra - 8, &call) && X86_IS_CALL(call))
-			break;
-	}
-	if (spread >= SPREAD_MAX)
-		return 0;
-	return RULE(RULE_CFA, RULE_REG_SP, 0, CFRAME_FP, CFRAME_SIZE + spread);
+	s.at = w->sp;
+	bpf_loop(SPREAD_MAX / 16, try_frame, &s, 0);
+	return s.call ? RULE(RULE_CFA, RULE_REG_SP, 0, CFRAME_FP, CFRAME_SIZE + (s.at - 16 - w->sp)) : 0;
 }
 
 /* Returns the instruction with which the trace that runs began, as if it had run; 0: unknown. */
