@@ -284,6 +284,12 @@ static __always_inline int read_alone(struct lua_scratch *s, __u64 frame, __u64 
 	return bpf_probe_read_user(s->window, 16, (const void *)frame) ? -1 : 0;
 }
 
+/* Returns the offset of a RULE_CFA. */
+static __always_inline __u64 cfa_offset(__u64 rule)
+{
+	return RULE_FLAGS(rule) & RULE_RBX ? RULE_OFFSET_24(rule) : RULE_OFFSET(rule);
+}
+
 #include "lua_jit.bpf.h"
 #include "lua_puc.bpf.h"
 

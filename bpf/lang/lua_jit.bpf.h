@@ -126,9 +126,9 @@ __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
 {
 	struct lua_place *p = &place_of(w)->own;
-	__u64 frame = w->sp + (__u64)RULE_OFFSET(w->rule) - CFRAME_SIZE, state = 0, base;
+	__u64 frame = w->sp + cfa_offset(w->rule) - CFRAME_SIZE, state = 0, base;
 
-	if (RULE_OFFSET(w->rule) < CFRAME_SIZE)
+	if (cfa_offset(w->rule) < CFRAME_SIZE)
 		return 0;
 	if (read_word(frame + CFRAME_L, &state) || !jit_is_state(state) || read_word(frame + CFRAME_PC, &p->pc))
 		return w->flags & WALK_EXACT ? 0 : -1;

@@ -37,7 +37,7 @@ __global __u64 puc_state(struct walk *w)
 
 	if (!w || RULE_KIND(w->rule) != RULE_CFA)
 		return 0;
-	cfa = (RULE_REG(w->rule) == RULE_REG_FP ? w->fp : w->sp) + RULE_OFFSET(w->rule);
+	cfa = (RULE_REG(w->rule) == RULE_REG_FP ? w->fp : w->sp) + cfa_offset(w->rule);
 	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)(cfa - 8 - sizeof(saved))))
 		return 0;
 	for (int i = 0; i < SAVED_REGS; i++)
