@@ -214,10 +214,9 @@ static void gen_stmt(struct gen *g, struct stmt *n)
 		gen_while(g, n);
 		break;
 	case STMT_FOR_RANGE:
-		gen_for_range(g, n);
-		break;
 	case STMT_FOR_MAP:
-		gen_for_map(g, n);
+	case STMT_FOR_STACK:
+		gen_for(g, n);
 		break;
 	case STMT_RETURN:
 		gen_return(g, n);

@@ -152,8 +152,7 @@ void gen_find_loops(struct gen *g, struct stmt *first);
 bool gen_parts(struct gen *g, struct stmt *first);
 void gen_unroll(struct gen *g, struct stmt *n);
 void gen_while(struct gen *g, struct stmt *n);
-void gen_for_range(struct gen *g, struct stmt *n);
-void gen_for_map(struct gen *g, struct stmt *n);
+void gen_for(struct gen *g, struct stmt *n);
 
 /* Functions of gen_walk.c. */
 /* Lets the unwinder answer req, a struct stack_req. what is an enum handover_what, limit the number of

@@ -72,7 +72,7 @@ static uint64_t weigh_one(const struct stmt *n)
 		return weigh(n->cond.then) + weigh(n->cond.els);
 	if (n->kind == STMT_BLOCK)
 		return weigh(n->stmts);
-	if (n->kind == STMT_FOR_MAP)
+	if (n->kind == STMT_FOR_MAP || n->kind == STMT_FOR_STACK)
 		return weigh(n->loop.body);
 	if (n->kind == STMT_UNROLL || n->kind == STMT_FOR_RANGE)
 		return times(rounds_of(n), weigh(n->loop.body));
@@ -120,6 +120,8 @@ static bool has_bodies(struct gen *g, const struct stmt *first)
 		if (n->kind == STMT_IF && has_bodies(g, n->cond.els))
 			return true;
 		if (n->kind == STMT_BLOCK && has_bodies(g, n->stmts))
+			return true;
+		if (n->kind == STMT_FOR_STACK && has_bodies(g, n->loop.body))
 			return true;
 	}
 	return false;
@@ -484,7 +486,7 @@ static void range_body(struct gen *g, struct stmt *n, struct ir *from, struct ir
 	run_body(g, body_end(g, &b), rounds, cut);
 }
 
-void gen_for_range(struct gen *g, struct stmt *n)
+static void for_range(struct gen *g, struct stmt *n)
 {
 	struct ir *from = gen_value(g, n->loop.from), *to = gen_value(g, n->loop.to), *rounds;
 	uint64_t known = rounds_of(n);
@@ -502,7 +504,7 @@ void gen_for_range(struct gen *g, struct stmt *n)
 	inline_end(g, &l);
 }
 
-void gen_for_map(struct gen *g, struct stmt *n)
+static void for_map(struct gen *g, struct stmt *n)
 {
 	struct map *m = n->loop.from->map.map;
 	struct var *v = n->loop.var->var.var;
@@ -516,4 +518,22 @@ void gen_for_map(struct gen *g, struct stmt *n)
 	body = body_end(g, &b);
 	gen_call(g, BPF_FUNC_for_each_map_elem, 4, gen_map_now(g, m), body, frame, ir_int(g->ir, 0));
 	leave_if_stopped(g, end);
+}
+
+/* The statements run once, with the stack's id. Userspace repeats them for each frame, since only it knows which
+ * functions were inlined. */
+static void for_stack(struct gen *g, struct stmt *n)
+{
+	set_var(g, n->loop.var, gen_value(g, n->loop.from), ir_int(g->ir, 0));
+	gen_stmts(g, n->loop.body);
+}
+
+void gen_for(struct gen *g, struct stmt *n)
+{
+	if (n->kind == STMT_FOR_RANGE)
+		for_range(g, n);
+	else if (n->kind == STMT_FOR_MAP)
+		for_map(g, n);
+	else
+		for_stack(g, n);
 }

@@ -727,6 +727,18 @@ bool type_has(const struct type *t, enum type_kind kind)
 	return has;
 }
 
+bool type_has_each(const struct type *t)
+{
+	if (!t)
+		return false;
+	if (t->kind == TYPE_FRAME)
+		return t->frame.index == FRAME_EACH;
+	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
+		if (type_has_each(t->tuple.members[i]))
+			return true;
+	return false;
+}
+
 bool type_has_ids(const struct type *t)
 {
 	return type_has(t, TYPE_STACK) || type_has(t, TYPE_FRAME);

@@ -86,6 +86,8 @@ bool stack_mode_by_name(const char *name, enum stack_mode *ret);
 	P(MODULE, "module") /* the ELF file */                                           \
 	P(LANG, "lang")     /* native, kernel, or the language */
 
+#define FRAME_EACH INT32_MIN /* each frame: the variable of `for ($f : ustack)` */
+
 enum frame_part {
 	FRAME_PART_ALL, /* function and file, as in a stack of mode func */
 #define P(id, name) FRAME_PART_##id,
@@ -195,7 +197,7 @@ struct type {
 		} stack;
 		struct { /* FRAME */
 			const struct type *stack; /* STACK */
-			int32_t index; /* from the innermost frame, 0; from the outermost one, -1 */
+			int32_t index; /* from the innermost frame, 0; from the outermost one, -1; or FRAME_EACH */
 			enum frame_part part;
 			const struct frame_pattern *pattern; /* HAS */
 		} frame;
@@ -303,6 +305,8 @@ int type_tuple_member(const struct type *t, const struct type *like, unsigned i)
 uint32_t type_align(const struct type *t);
 /* Returns whether t is of that kind, or is a tuple with such a member at any depth. t may be NULL. */
 bool type_has(const struct type *t, enum type_kind kind);
+/* Returns whether t contains frames of a loop over frames: userspace shows each frame of a stack. */
+bool type_has_each(const struct type *t);
 /* Returns whether t contains ids of stacks: stacks, or frames of stacks. */
 bool type_has_ids(const struct type *t);
 /* Returns the name for messages, in the arena: "int64", "string[16]", "(int64, string[4])", "count",

@@ -136,6 +136,7 @@ unsigned stmt_exprs(struct stmt *n, struct expr **ret[STMT_EXPRS_MAX])
 	case STMT_UNROLL:
 	case STMT_FOR_RANGE:
 	case STMT_FOR_MAP:
+	case STMT_FOR_STACK:
 		return put_slots(ret, &n->loop.var, &n->loop.from, &n->loop.to);
 	case STMT_BLOCK:
 	case STMT_BREAK:
@@ -160,6 +161,7 @@ unsigned stmt_stmts(struct stmt *n, struct stmt **ret[STMT_STMTS_MAX])
 	case STMT_UNROLL:
 	case STMT_FOR_RANGE:
 	case STMT_FOR_MAP:
+	case STMT_FOR_STACK:
 		ret[count++] = &n->loop.body;
 		break;
 	case STMT_BLOCK:
@@ -374,6 +376,7 @@ static void dump_stmt_children(const struct dump *d, const struct stmt *n, int l
 	case STMT_UNROLL:
 	case STMT_FOR_RANGE:
 	case STMT_FOR_MAP:
+	case STMT_FOR_STACK:
 		dump_exprs(d, n->loop.var, level);
 		dump_exprs(d, n->loop.from, level);
 		dump_exprs(d, n->loop.to, level);

@@ -55,6 +55,7 @@ enum expr_kind {
 	S(WHILE, "while")                                                                \
 	S(FOR_RANGE, "for_range")                                                        \
 	S(FOR_MAP, "for_map")                                                            \
+	S(FOR_STACK, "for_stack")                                                        \
 	S(RETURN, "return")                                                              \
 	S(BREAK, "break")                                                                \
 	S(CONTINUE, "continue")
@@ -210,7 +211,8 @@ struct stmt {
 			struct stmt *then, *els;
 		} cond;
 		struct stmt *stmts; /* BLOCK */
-		struct { /* UNROLL (from: the count), FOR_RANGE: for $i : from..to, FOR_MAP: for $kv : from */
+		struct { /* UNROLL (from: the count), FOR_RANGE: for $i : from..to, FOR_MAP: for $kv : from,
+			  * FOR_STACK: for $f : from */
 			struct expr *var, *from, *to;
 			struct stmt *body;
 		} loop;

@@ -549,7 +549,8 @@ struct stmt *ast_unroll(struct parse *p, struct span at, struct expr *count, str
 struct stmt *ast_range(struct parse *p, struct span at, struct expr *var,
 	struct expr *from, struct expr *to)
 {
-	struct stmt *n = ast_stmt(p, at, to ? STMT_FOR_RANGE : STMT_FOR_MAP);
+	bool is_map = from && from->kind == EXPR_MAP && !from->map.keys;
+	struct stmt *n = ast_stmt(p, at, to ? STMT_FOR_RANGE : is_map ? STMT_FOR_MAP : STMT_FOR_STACK);
 
 	n->loop.var = var;
 	n->loop.from = from;

@@ -237,6 +237,77 @@ static void check_for_map(struct check *c, struct stmt *n)
 	check_body(c, n->loop.body);
 }
 
+/* ---- loops over frames ---- */
+
+static bool any_each(const struct expr *first)
+{
+	for (const struct expr *n = first; n; n = n->next)
+		if (n->type && type_has_each(n->type))
+			return true;
+	return false;
+}
+
+static bool is_print(const struct expr *n)
+{
+	return n->kind == EXPR_CALL && (!strcmp(n->call.name, "print") || !strcmp(n->call.name, "printf"));
+}
+
+/* Returns whether userspace can repeat what the statement did, for each frame. */
+static bool can_repeat(const struct stmt *n)
+{
+	const struct type *t;
+
+	if (n->kind == STMT_EXPR)
+		return is_print(n->expr) && any_each(n->expr->call.args);
+	if (n->kind != STMT_ASSIGN || n->assign.left->kind != EXPR_MAP || n->assign.op != OP_NONE)
+		return false;
+	t = n->assign.right->type;
+	return t && (t->kind == TYPE_AGG || t->kind == TYPE_BAD) && any_each(n->assign.left->map.keys) &&
+		!any_each(n->assign.right->kind == EXPR_CALL ? n->assign.right->call.args : NULL);
+}
+
+static void repeats_not(struct check *c, const struct stmt *n)
+{
+	check_fail(c, n->span, DIAG_LOOP, "a loop over frames may only count its frames, or print them");
+	check_hint(c, "for example @[$f.func] = count(); or printf(\"%%s\\n\", $f.func); $f is the variable of "
+		"the loop");
+}
+
+/* The statements run once, and userspace repeats each of them for all frames: see for_stack(). So two that print would
+ * not alternate. Returns the number of those. */
+static unsigned check_repeated(struct check *c, struct stmt *first, unsigned prints)
+{
+	for (struct stmt *n = first; n; n = n->next) {
+		if (n->kind == STMT_EXPR && is_print(n->expr) && prints++ == 1)
+			check_fail(c, n->span, DIAG_LOOP, "a loop over frames prints with one statement: use one printf()");
+		else if (n->kind == STMT_IF)
+			prints = check_repeated(c, n->cond.els, check_repeated(c, n->cond.then, prints));
+		else if (n->kind == STMT_BLOCK)
+			prints = check_repeated(c, n->stmts, prints);
+		else if (n->kind != STMT_BREAK && n->kind != STMT_CONTINUE && !can_repeat(n))
+			repeats_not(c, n);
+	}
+	return prints;
+}
+
+/* The variable of the loop is each frame of a stack. */
+static void check_for_stack(struct check *c, struct stmt *n)
+{
+	const struct type *t = check_value(c, n->loop.from);
+
+	if (t->kind == TYPE_STACK) {
+		check_var_write(c, n->loop.var, n->loop.var->span, type_frame(c->arena, t, FRAME_EACH, FRAME_PART_ALL));
+		check_stmts(c, n->loop.body);
+		check_repeated(c, n->loop.body, 0);
+		return;
+	}
+	check_var_write(c, n->loop.var, n->loop.var->span, type_bad);
+	if (t->kind != TYPE_BAD)
+		check_fail(c, n->loop.from->span, DIAG_LOOP, "a loop goes over a range, a map or a stack, not %s",
+			check_type_name(c, t));
+	check_stmts(c, n->loop.body);
+}
+
 /* `if comptime` does not check the branch that is not taken, since it may make no sense. */
 static void check_if(struct check *c, struct stmt *n)
 {
@@ -296,6 +367,9 @@ static void check_stmt(struct check *c, struct stmt *n)
 		break;
 	case STMT_FOR_MAP:
 		check_for_map(c, n);
+		break;
+	case STMT_FOR_STACK:
+		check_for_stack(c, n);
 		break;
 	case STMT_RETURN:
 		check_return(c, n);

@@ -191,7 +191,7 @@ branch	: IF expr block			{ $$ = ast_cond(p, @$, STMT_IF, $2, $3, NULL); }
 	| IF expr block ELSE branch	{ $$ = ast_cond(p, @$, STMT_IF, $2, $3, $5); }
 	;
 range	: VARIABLE ':' unary DOTDOT unary	{ $$ = ast_range(p, @$, ast_var(p, @1, $1), $3, $5); }
-	| VARIABLE ':' MAP		{ $$ = ast_range(p, @$, ast_var(p, @1, $1), ast_map(p, @3, $3), NULL); }
+	| VARIABLE ':' unary		{ $$ = ast_range(p, @$, ast_var(p, @1, $1), $3, NULL); }
 	;
 
 expr	: unary

@@ -609,6 +609,7 @@ static void resolve_stmt(struct resolve *r, struct stmt *n)
 		break;
 	case STMT_FOR_RANGE:
 	case STMT_FOR_MAP:
+	case STMT_FOR_STACK:
 		resolve_for(r, n);
 		break;
 	case STMT_BREAK:

@@ -18,6 +18,7 @@
 #include "command.h"
 #include "holds.h"
 #include "model/settings.h"
+#include "model/type.h"
 #include "output/output.h"
 #include "output/stream.h"
 #include "pcap.h"
@@ -40,12 +41,49 @@ static void print_text(struct record_env *env, const struct image_record *r, str
 	str_done(text);
 }
 
-static void run_printf(struct record_env *env, const struct image_record *r, const uint8_t *data)
+/* The frames of a stack in the arguments, for a loop over them. Returns false if there is no such loop. */
+static bool frames_of(struct record_env *env, const struct image_record *r, const uint8_t *data, unsigned *ret)
+{
+	for (unsigned i = 0; i < r->nargs; i++) {
+		const struct type *t = r->args[i].type;
+
+		if (t->kind == TYPE_FRAME && type_has_each(t)) {
+			*ret = show_frames_of(env->out->show, t, (uint64_t)show_int(t, data + r->args[i].offset));
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Calls run once, or for each frame of a loop. */
+static void repeat(struct record_env *env, const struct image_record *r, const uint8_t *data,
+	void (*run)(struct record_env *env, const struct image_record *r, const uint8_t *data))
+{
+	const struct show *whole = env->out->show;
+	struct show one = *whole;
+	unsigned n;
+
+	if (!frames_of(env, r, data, &n)) {
+		run(env, r, data);
+		return;
+	}
+	env->out->show = &one;
+	for (one.each = 1; one.each <= n; one.each++)
+		run(env, r, data);
+	env->out->show = whole;
+}
+
+static void print_format(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
 	struct str text = {};
 
 	show_format(env->out->show, r, data, &text);
 	print_text(env, r, &text);
+}
+
+static void run_printf(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	repeat(env, r, data, print_format);
 }
 
 static void run_system(struct record_env *env, const struct image_record *r, const uint8_t *data)
@@ -184,9 +222,14 @@ static void run_time(struct record_env *env, const struct image_record *r, const
 	print_text(env, r, &text);
 }
 
-static void run_print(struct record_env *env, const struct image_record *r, const uint8_t *data)
+static void print_value(struct record_env *env, const struct image_record *r, const uint8_t *data)
 {
 	env->out->output->value(env->out, r->args[0].type, data + r->args[0].offset);
+}
+
+static void run_print(struct record_env *env, const struct image_record *r, const uint8_t *data)
+{
+	repeat(env, r, data, print_value);
 }
 
 static int print_map(struct record_env *env, const struct image_map *m, int fd, struct map_wanted wanted)

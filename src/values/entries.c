@@ -125,6 +125,18 @@ static size_t in_words(size_t size)
 	return (size + 7) & ~(size_t)7;
 }
 
+static struct map_entry *new_entry(struct map_content *c)
+{
+	if (c->n == c->cap) {
+		c->cap = c->cap ? c->cap * 2 : 64;
+		c->list = reallocarray(c->list, c->cap, sizeof(*c->list));
+		if (!c->list)
+			out_of_memory();
+	}
+	c->list[c->n] = (struct map_entry){};
+	return &c->list[c->n++];
+}
+
 static void add_entry(struct reading *e, const uint8_t *key, const uint8_t *value, int ncpus)
 {
 	struct map_content *c = e->content;
@@ -133,14 +145,7 @@ static void add_entry(struct reading *e, const uint8_t *key, const uint8_t *valu
 
 	if (!m->key && !e->unset && !scalar_is_set(m, value, ncpus))
 		return;
-	if (c->n == c->cap) {
-		c->cap = c->cap ? c->cap * 2 : 64;
-		c->list = reallocarray(c->list, c->cap, sizeof(*c->list));
-		if (!c->list)
-			out_of_memory();
-	}
-	to = &c->list[c->n++];
-	*to = (struct map_entry){};
+	to = new_entry(c);
 	to->key = arena_alloc(c->arena, in_words(m->key_size) + m->value_size);
 	to->value = to->key + in_words(m->key_size);
 	memcpy(to->key, key, m->key_size);
@@ -485,6 +490,68 @@ static void merge_equal(const struct show *s, struct map_content *c)
 	c->n = n;
 }
 
+/* ---- loops over frames --------------------------------------------------- */
+
+/* Returns the frame of a loop in a key, and its place. NULL: there is none. A key has the frames of one stack. */
+static const struct type *each_in(const struct type *t, size_t *ret_at)
+{
+	if (t->kind == TYPE_FRAME)
+		return t->frame.index == FRAME_EACH ? t : NULL;
+	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++) {
+		const struct type *found = each_in(t->tuple.members[i], ret_at);
+
+		if (found) {
+			*ret_at += t->tuple.offsets[i];
+			return found;
+		}
+	}
+	return NULL;
+}
+
+/* Replaces the ids of stacks by the addresses of the texts of their frames. */
+static void put_texts(const struct show *s, const struct type *t, uint8_t *key, struct arena *a)
+{
+	if (t->kind == TYPE_FRAME && t->frame.index == FRAME_EACH) {
+		struct str text = {};
+		uint64_t at;
+
+		show_frame(s, t, (uint64_t)show_int(t, key), &text);
+		at = (uintptr_t)arena_strdup(a, str_text(&text));
+		memcpy(key, &at, sizeof(at));
+		str_done(&text);
+	}
+	for (unsigned i = 0; t->kind == TYPE_TUPLE && i < t->tuple.n; i++)
+		put_texts(s, t->tuple.members[i], key + t->tuple.offsets[i], a);
+}
+
+/* Each entry of a loop over frames becomes one for each frame of its stack. */
+static void each_frame(const struct show *s, struct map_content *c)
+{
+	size_t at = 0, key_size = in_words(c->map->key_size), n = c->n;
+	const struct type *each = c->map->key ? each_in(c->map->key, &at) : NULL;
+	struct map_entry *list = c->list;
+	struct show show = *s;
+
+	if (!each || !n)
+		return;
+	c->list = NULL;
+	c->n = c->cap = 0;
+	for (size_t i = 0; i < n; i++) {
+		unsigned frames = show_frames_of(s, each, (uint64_t)show_int(each, list[i].key + at));
+
+		for (show.each = 1; show.each <= frames; show.each++) {
+			struct map_entry *to = new_entry(c);
+
+			to->key = arena_alloc(c->arena, key_size + c->map->value_size);
+			to->value = to->key + key_size;
+			memcpy(to->key, list[i].key, key_size);
+			memcpy(to->value, list[i].value, c->map->value_size);
+			put_texts(&show, c->map->key, to->key, c->arena);
+		}
+	}
+	free(list);
+}
+
 /* ---- idle waits --------------------------------------------------------- */
 
 /* Returns the first user stack of a key, or NULL. */
@@ -605,6 +672,7 @@ int map_read(const struct show *s, int fd, const struct image_map *m,
 	if (r)
 		return r;
 	name_stacks(s, ret);
+	each_frame(s, ret);
 	merge_equal(s, ret);
 	leave_out_idle(s, ret);
 	find_order(ret);

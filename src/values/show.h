@@ -27,6 +27,8 @@ struct show {
 	bool skips_startup;          /* maps lack the memory of the C library's start, see startup.h */
 	bool skips_idle;             /* maps lack the waits that are idle by nature, see idle.h */
 	const struct libraries *libraries; /* libraries whose frames are hidden; NULL: none */
+	unsigned each;               /* number of the frame that FRAME_EACH is, from 1 on; 0: its value is a text, see
+	                              * each_frame() */
 };
 
 /* show_value.c: appends the bytes at data as a value of type t (not an aggregation). */
@@ -62,6 +64,8 @@ void show_frames(const struct show *s, const struct type *t, const struct frame_
 	struct str *out);
 /* Appends a TYPE_FRAME: the text of one frame, or of a part of it. id is the stack's. */
 void show_frame(const struct show *s, const struct type *t, uint64_t id, struct str *out);
+/* Returns the number of shown frames of a stack. t: the type of a frame of it. */
+unsigned show_frames_of(const struct show *s, const struct type *t, uint64_t id);
 /* Returns the reason why a list of frames is incomplete or empty, or NULL if there is none. */
 const char *show_end(const struct type *t, const struct frame_list *l);
 /* Appends only a function, with its file if the language has one. */

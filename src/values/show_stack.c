@@ -344,10 +344,14 @@ static void add_has_frame(const struct type *t, const struct frame_list *l, stru
 /* A frame that is counted from the outermost one is not known if the stack has no end. */
 void show_frame(const struct show *s, const struct type *t, uint64_t id, struct str *out)
 {
-	int64_t i = t->frame.index;
+	int64_t i = t->frame.index == FRAME_EACH ? (int64_t)s->each - 1 : t->frame.index;
 	struct frame_list l;
 	const char *why;
 
+	if (t->frame.index == FRAME_EACH && !s->each) {
+		str_add(out, (const char *)(uintptr_t)id);
+		return;
+	}
 	frames_get(s, t->frame.stack, id, &l);
 	why = show_end(t->frame.stack, &l);
 	if (type_is_has_frame(t)) {
@@ -362,6 +366,17 @@ void show_frame(const struct show *s, const struct type *t, uint64_t id, struct 
 	else
 		str_addf(out, "[%s]", why ? why : "no such frame");
 	frames_done(&l);
+}
+
+unsigned show_frames_of(const struct show *s, const struct type *t, uint64_t id)
+{
+	struct frame_list l;
+	unsigned n;
+
+	frames_get(s, t->frame.stack, id, &l);
+	n = (unsigned)l.len;
+	frames_done(&l);
+	return n;
 }
 
 /* ---- single addresses --------------------------------------------------- */

@@ -123,6 +123,43 @@ def test_part(cases, program):
                 'a part in a variable', seen)
 
 
+def test_loop(cases, program):
+    """`for ($f : ustack)`: each frame once per event, inlined functions too; the sums are those of the whole stacks."""
+    seen = strata('-c', program, '-e', """uprobe:%s:leaf_of_frames {
+        for ($f : ustack) { @each[$f.func] = count(); @line[comm, $f.func, $f.line] = count();
+            if (pid == cpid) { @depth[$f.lang, $f] = max(7); } }
+        $s = ustack; for ($g : $s) { @same[$g.func] = count(); }
+        @all[ustack] = count(); @n = count();
+        if (@n == 1) { for ($f : ustack(2)) { printf("<%%s>\\n", $f.func); } for ($f : ustack(2)) { print($f); } } }""" % program)
+    own = dict(zip(CALLERS, json.loads(re.search(r'^\[[\d,]+\]$', seen, re.M).group())))
+    every = {}
+    for stack, n in stacks(seen, 'all').items():
+        for function in stack:
+            every[function] = every.get(function, 0) + n
+    each = counts(seen, 'each')
+    cases.check(each == every and {name: each.get(name) for name in CALLERS} == own and each['outer'] == each['main'] == CALLS,
+                'for ($f : ustack): each function counts', own, seen)
+    cases.check(counts(seen, 'same') == each, '..of a stack in a variable', seen)
+    line = counts(seen, 'line')
+    cases.check(sum(line.values()) == sum(each.values()) and any(key.startswith('program, outer, ') for key in line),
+                '..as a part of a key, with lines', seen)
+    cases.check(set(counts(seen, 'depth').values()) == {7} and any(key.startswith('native, inlined_caller') for key in counts(seen, 'depth')), '..in a condition', seen)
+    cases.check(re.search(r'^<leaf_of_frames>\n<(\w+_caller)>\n(<.*\n)?leaf_of_frames.*\n\1', seen, re.M), '..printed', seen)
+    done = subprocess.run([STRATA, '-q', '-f', 'json', '-c', str(program), '-e',
+                           'uprobe:%s:leaf_of_frames { for ($f : ustack) { @[$f.func] = count(); } }' % program],
+                          capture_output=True, text=True, timeout=100)
+    maps = [json.loads(text) for text in done.stdout.splitlines() if '"map"' in text]
+    cases.check(maps and maps[0]['data']['@'] == each, '..as JSON', done)
+    for script, message in {
+            'for ($f : ustack) { @x = $f.func; }': 'may only count its frames, or print them',
+            'for ($f : ustack) { @[$f.func]++; }': 'may only count its frames, or print them',
+            'for ($f : ustack) { print($f); if (pid) { print($f.func); } }': 'prints with one statement',
+            'for ($f : ustack) { break; }': 'break is outside of a loop', 'for ($f : 5) { print($f); }': 'a range, a map or a stack, not int',
+            'for ($f : ustack) { if ($f.func == "x") { print($f); } }': 'cannot be compared'}.items():
+        seen = strata('-e', f'begin {{ {script} }}')
+        cases.check(message in seen and seen.count('error:') == 1, f'{script}: {message}', seen)
+
+
 def test_python(cases, directory):
     script = directory / 'frames_program.py'
     script.write_text(PYTHON)
@@ -159,6 +196,7 @@ def main():
         test_lines(cases, program)
         test_last(cases, program)
         test_part(cases, program)
+        test_loop(cases, program)
         test_python(cases, directory)
     test_errors(cases)
     return cases.done()
