@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* leave_out_test.c - unwinders_leave_out(): calls of languages that are left out are gone, all others stay; files that are
- * damaged are refused or changed within their bounds. */
+/* leave_out_test.c - unwinders_leave_out(): calls of languages that are left out are gone, all others stay; damaged files
+ * are refused, or changed within their bounds. */
 #include <bpf/libbpf.h>
 #include <elf.h>
 #include <errno.h>
@@ -55,7 +55,8 @@ static void test_calls(void)
 	CHECK(!calls(elf, "python_next") && !calls(elf, "python_begin") && !calls(elf, "python_forget"));
 	CHECK(calls(elf, "python_window") && calls(elf, "v8_frame") && calls(elf, "php_next"));
 	CHECK(!unwinders_leave_out(elf, size, LANGS_ALL));
-	CHECK(!calls(elf, "v8_frame") && !calls(elf, "go_unwind") && calls(elf, "walk_") == walks && calls(elf, "") < all);
+	CHECK(!calls(elf, "v8_frame") && !calls(elf, "go_unwind"));
+	CHECK(calls(elf, "walk_") == walks && calls(elf, "") < all);
 	obj = bpf_object__open_mem(elf, size, NULL);
 	CHECK(obj);
 	bpf_object__close(obj);
