@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* leave_out_test.c - unwinders_leave_out(): calls of languages that are left out are gone, all others stay; damaged files
- * are refused, or changed within their bounds. */
+/* leave_out_test.c - unwinders_leave_out(): calls of languages that are left out are gone, all others stay.
+ * Damaged files are refused, or changed within their bounds. */
 #include <bpf/libbpf.h>
 #include <elf.h>
 #include <errno.h>
