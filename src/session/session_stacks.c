@@ -112,18 +112,23 @@ static int follow_processes(struct session *s)
 	return r;
 }
 
-/* Then reads the other processes while the kernel verifies: the first sample may be of one that sleeps now. */
+/* Reads other processes while the kernel makes maps and verifies: the first sample may be of one that sleeps now. */
+static void read_others(struct session *s, const struct image_object *o)
+{
+	while (s->nunread && image_object_is_loading(o))
+		session_read_one_process(s);
+}
+
+/* The more processes are read before the programs that walk are loaded, the more likely these have all languages. */
 static void read_all(struct session *s, struct image_object *o)
 {
-	bool wants_all = o->img->requests; /* events of a process that was not read have no request */
-
 	s->nunread = proc_list(s->target, &s->unread);
 	read_running(s);
-	do {
-		image_object_load_walks(o, s->unwinders);
-		while (s->nunread && (wants_all || image_object_is_loading(o)))
-			session_read_one_process(s);
-	} while (image_object_load_walks(o, s->unwinders));
+	do
+		read_others(s, o);
+	while (image_object_load_walks(o, s->unwinders));
+	while (s->nunread && o->img->requests) /* events of a process that was not read have no request */
+		session_read_one_process(s);
 }
 
 int session_open_unwinders(struct session *s, struct image_object *o)
