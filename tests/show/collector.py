@@ -50,8 +50,8 @@ def post(at, line):
         return answer.status
 
 
-SENT = '''begin { @i = 0; @low = min(3); @less = sum(-3); }
-interval:ms:10 / @i < 100 / { @n = count(); @st[kstack] = count(); @h = hist(@i); printf("line %d", @i); @i++; if (@i == 100) { exit(); } }'''
+SENT = '''begin { @i = 0; @low = min(3); @less = sum(-3); for ($k : 0..100) { @st[kstack] = count(); } }
+interval:ms:10 / @i < 100 / { @n = count(); @h = hist(@i); printf("line %d", @i); @i++; if (@i == 100) { exit(); } }'''
 
 
 def sender(cases, server, at):
