@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/owner.h"
+#include "base/rights.h"
 #include "base/str.h"
 #include "base/why.h"
 #include "conf.h"
@@ -620,6 +621,7 @@ static int start(struct agent *a)
 		return 1;
 	if (a->check)
 		return check(a);
+	rights_warn(RIGHTS_USER | RIGHTS_KERNEL);
 	if (!find_units(a))
 		return 1;
 	update_units(a, true);

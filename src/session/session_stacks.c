@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
+#include "base/rights.h"
 #include "session/child.h"
 #include "session/follow.h"
 #include "session/session_priv.h"
@@ -131,6 +132,13 @@ static void read_all(struct session *s, struct image_object *o)
 		session_read_one_process(s);
 }
 
+/* The command of -c is this user's own. */
+static void warn_rights(const struct session *s, bool user, bool kernel)
+{
+	user &= !s->opt.child;
+	rights_warn((user ? RIGHTS_USER : 0) | (kernel ? RIGHTS_KERNEL : 0));
+}
+
 int session_open_unwinders(struct session *s, struct image_object *o)
 {
 	const struct image *img = o->img;
@@ -139,8 +147,10 @@ int session_open_unwinders(struct session *s, struct image_object *o)
 
 	if (!names && !img->kernel_stacks)
 		return 0;
-	if (!s->unwinders)
+	if (!s->unwinders) {
+		warn_rights(s, names, img->kernel_stacks);
 		r = make_unwinders(s);
+	}
 	if (!r && img->user_stacks && !s->on_bpf) {
 		log_error("internal error: the session was not opened for stacks");
 		r = -EINVAL;

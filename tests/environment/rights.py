@@ -50,6 +50,59 @@ def capabilities(strata):
     cases.check(done.returncode == 0, 'and it is enough', done)
 
 
+ALL = {'dac_read_search': "stacks of other users' processes may end early", 'syslog': 'kernel functions have no names',
+       'sys_ptrace': 'functions of JavaScript have no names'}
+PROGRAM = 'import os\nzero = os.open("/dev/zero", 0)\ndef work():\n  while True: os.read(zero, 1 << 20)\nwork()'
+
+
+def stacks(strata):
+    """The five capabilities of the agent's service; each that is missing takes something, and strata says so at the start."""
+    script = 'profile:hz:199 { @[comm, ustack, kstack] = count(); } interval:s:2 { exit(); }'
+    own = shutil.copy(os.path.realpath('/usr/bin/python3'), pathlib.Path(strata).parent / 'python3') # a file of root
+    own.chmod(0o700)
+    program = subprocess.Popen([own, '-S', '-c', PROGRAM], env={'PYTHONHOME': '/usr'})
+
+    def seen(*caps):
+        done = run(strata, '-p', str(program.pid), '-e', script, before=with_caps('bpf', 'perfmon', *caps))
+        named = 'work <string>' in done.stdout
+        kernel = subprocess.run(['grep', '-qE', '^ +(do_syscall_64|ksys_read|vfs_read)'], input=done.stdout, text=True).returncode == 0
+        return done, named, kernel
+
+    try:
+        done, named, kernel = seen(*ALL)
+        cases.check(done.returncode == 0 and named and kernel and 'CAP_' not in done.stderr,
+                    'five capabilities: stacks of another user, with the names of the kernel', done.stderr, done.stdout[-2000:])
+        for lacks, lost in ALL.items():
+            done, named, kernel = seen(*(cap for cap in ALL if cap != lacks))
+            cases.check(done.returncode == 0 and f'CAP_{lacks.upper()} is missing: {lost}' in done.stderr and
+                        done.stderr.count('is missing') == 1, f'without {lacks}: strata says so', done.stderr)
+            cases.check(named == (lacks != 'dac_read_search') and kernel == (lacks != 'syslog'), '..and what is lost is that',
+                        (named, kernel), done.stdout[-2000:])
+        done = run(strata, '-e', 'begin { print(1); exit(); }', before=with_caps('bpf', 'perfmon'))
+        cases.check(done.returncode == 0 and 'is missing' not in done.stderr, 'a script without stacks needs none of them', done)
+    finally:
+        program.kill()
+        program.wait()
+    for lacks in 'bpf', 'perfmon':
+        done = run(strata, '-e', script, before=with_caps(*({'bpf', 'perfmon', *ALL} - {lacks})))
+        cases.check(done.returncode == 1 and f'CAP_{lacks.upper()}' in done.stderr, f'without {lacks} nothing runs', done)
+
+
+def agent(strata):
+    """strata agent with and without the five capabilities."""
+    with tempfile.TemporaryDirectory() as home:
+        home = pathlib.Path(home)
+        home.chmod(0o755)
+        (home / 'cpu.bt').write_text('profile:hz:99 { @n = count(); @s[kstack] = count(); }')
+        (home / 'conf').write_text('[agent]\nwindow = 1s\n')
+        for lacks in None, 'syslog':
+            before = with_caps('bpf', 'perfmon', *(cap for cap in ALL if cap != lacks))
+            done = run(strata, 'agent', '-c', str(home / 'conf'), '--once', str(home), before=before)
+            cases.check(done.returncode == 0 and 'strata_cpu_n_total' in done.stdout, f'the agent as another user, without {lacks}', done)
+            cases.check(('CAP_SYSLOG is missing' in done.stderr) == (lacks == 'syslog') and
+                        done.stderr.count('is missing') == (lacks == 'syslog'), '..says what is missing, once', done.stderr)
+
+
 def few_files(strata):
     scripts = 'begin { }', 'profile:hz:99 { @[ustack] = count(); } interval:ms:100 { exit(); }', \
         'tracepoint:syscalls:* { @ = count(); } interval:ms:100 { exit(); }'
@@ -87,6 +140,8 @@ def main():
         os.environ.pop('STRATA_CACHE_DIR', None)
         ordinary_user(strata)
         capabilities(strata)
+        stacks(strata)
+        agent(strata)
         few_files(strata)
         listing(strata, dir)
     sys.exit(cases.done())
