@@ -12,7 +12,9 @@
  *     int STEM_begin(struct walk *w)
  *         Called at the walk's first frame in the interpreter's loop, or without such a frame
  *         (list.file 0). Returns 0, or -1 if the thread has no state, or it is not readable (the
- *         interpreter's frames are native ones then).
+ *         interpreter's frames are native ones then). Adds LIST_IN_LOOPS to list.begun if only a
+ *         frame of the loop leads to its list: STEM_next() then looks at w for it while w->list_in is
+ *         set, and the native walk is made in any case.
  *     int STEM_next(struct walk *w, __u64 *frame)
  *         Returns 1 and one frame of this activation, innermost first; *frame 0 is a frame that the
  *         language itself does not show. Returns 0 if this activation has no more: unwind the

@@ -3,8 +3,8 @@
  *
  *     hostile MODE     calls getppid() from its interpreter's loop CALLS times
  *
- * Its lua_State, frames, functions and names have the layout of that version, and each mode changes one value to one that
- * Lua never writes. */
+ * Its lua_State, frames, functions and names have the layout of that version, and each mode changes one value to one
+ * that Lua never writes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,8 +49,9 @@ __asm__(".text\n"
 	".size run_loop,.-run_loop\n"
 	".type loop,@function\n"
 	"loop: .cfi_startproc\n"
-	"push %r15\n .cfi_adjust_cfa_offset 8\n push %r14\n .cfi_adjust_cfa_offset 8\n push %r13\n .cfi_adjust_cfa_offset 8\n"
-	"push %r12\n .cfi_adjust_cfa_offset 8\n push %rbp\n .cfi_adjust_cfa_offset 8\n push %rbx\n .cfi_adjust_cfa_offset 8\n"
+	"push %r15\n .cfi_adjust_cfa_offset 8\n push %r14\n .cfi_adjust_cfa_offset 8\n"
+	"push %r13\n .cfi_adjust_cfa_offset 8\n push %r12\n .cfi_adjust_cfa_offset 8\n"
+	"push %rbp\n .cfi_adjust_cfa_offset 8\n push %rbx\n .cfi_adjust_cfa_offset 8\n"
 	"sub $16,%rsp\n .cfi_adjust_cfa_offset 16\n"
 	"call getppid@PLT\n"
 	"add $16,%rsp\n pop %rbx\n pop %rbp\n pop %r12\n pop %r13\n pop %r14\n pop %r15\n ret\n"
@@ -161,8 +162,9 @@ static void lie(const char *mode)
 /* Lua v5.3.6, v5.4.4: lua/lstate.h, lua/lobject.h. */
 static struct object infos[FRAMES];
 #define IS_3 (MINOR[0] == '3')
-enum { FIRST_LINE_3 = 0x28, FIRST_LINE_4 = 0x2c, CODE_3 = 0x38, CODE_4 = 0x40, NAME_3 = 0x68, NAME_4 = 0x70, LINES_3 = 0x48,
-	LINES_4 = 0x58, PLACES = 0x60, NPLACES = 0x28, PC_3 = 0x28, PC_4 = 0x20, STATUS_3 = 0x42, STATUS_4 = 0x3e };
+enum { FIRST_LINE_3 = 0x28, FIRST_LINE_4 = 0x2c, CODE_3 = 0x38, CODE_4 = 0x40, NAME_3 = 0x68, NAME_4 = 0x70,
+	LINES_3 = 0x48, LINES_4 = 0x58, PLACES = 0x60, NPLACES = 0x28, PC_3 = 0x28, PC_4 = 0x20, STATUS_3 = 0x42,
+	STATUS_4 = 0x3e };
 #define OF(name) (IS_3 ? (size_t)name##_3 : (size_t)name##_4)
 #define NAME (IS_3 ? (size_t)NAME_3 : (size_t)NAME_4)
 #define SIZE 24

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* luacode.c - any bytes as the record of a Lua function from the ring buffer, and as the memory of its process, in which
- * the names of functions in C are searched: tables, nodes, strings. */
+/* luacode.c - any bytes as the record of a Lua function from the ring buffer, and as the memory of its process, in
+ * which the names of functions in C are searched: tables, nodes, strings. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
