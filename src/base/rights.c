@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rights.c - the effective capabilities of this process, by capget(2). Without CAP_BPF and CAP_PERFMON nothing runs, and
- * the error that follows names them. */
+/* rights.c - the effective capabilities of this process, by capget(2). Without CAP_BPF and CAP_PERFMON nothing runs,
+ * and the error that follows names them. */
 #include "rights.h"
 
 #include <linux/capability.h>

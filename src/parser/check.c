@@ -279,7 +279,8 @@ static unsigned check_repeated(struct check *c, struct stmt *first, unsigned pri
 {
 	for (struct stmt *n = first; n; n = n->next) {
 		if (n->kind == STMT_EXPR && is_print(n->expr) && prints++ == 1)
-			check_fail(c, n->span, DIAG_LOOP, "a loop over frames prints with one statement: use one printf()");
+			check_fail(c, n->span, DIAG_LOOP,
+				"a loop over frames prints with one statement: use one printf()");
 		else if (n->kind == STMT_IF)
 			prints = check_repeated(c, n->cond.els, check_repeated(c, n->cond.then, prints));
 		else if (n->kind == STMT_BLOCK)
