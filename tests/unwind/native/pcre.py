@@ -57,8 +57,11 @@ random.seed(1)
 with tempfile.TemporaryDirectory() as dir:
     text = pathlib.Path(dir, 'text')
     text.write_text('\n'.join(''.join(random.choice('abcdef ') for _ in range(200)) for _ in range(200)))
+    greps = pathlib.Path(dir, 'greps')
     for pattern in PATTERNS:
-        check(cases, f'grep -P {pattern}', f"/usr/bin/timeout 3 /usr/bin/grep -cP '{pattern}' {text}", ['pcre2_match_8'])
+        # grep gives up after some 10 ms, at the limit of PCRE.
+        greps.write_text(f"for i in 1 2 3 4 5 6 7 8; do timeout 3 /usr/bin/grep -cP '{pattern}' {text}; done")
+        check(cases, f'grep -P {pattern}', f'/bin/sh {greps}', ['pcre2_match_8'])
     if shutil.which('/usr/bin/php') and 'libpcre2' in subprocess.run(['ldd', '/usr/bin/php'], capture_output=True, text=True).stdout:
         script = pathlib.Path(dir, 'slow.php')
         script.write_text(PHP)
