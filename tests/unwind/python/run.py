@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
 import waits  # noqa: E402
@@ -182,10 +183,9 @@ def run_strata(strata, python):
     failed = n = 0
     for builtin in ("pystack", "ustack"):
         p = start(python, "getppid")
-        s = subprocess.Popen([strata, "-p", str(p.pid), "-e",
-                              SCRIPT % (p.pid, builtin, LIMIT)],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
-        out = Lines(s.stdout)
+        out = tempfile.TemporaryFile(buffering=0) # a pipe that nobody reads would be full
+        s = subprocess.Popen([strata, "-p", str(p.pid), "-e", SCRIPT % (p.pid, builtin, LIMIT)],
+                             stdout=out, stderr=subprocess.PIPE, bufsize=0)
         attached(s)
         p.stdin.write(b"\n")
         lines, records = Lines(p.stdout), []
@@ -197,8 +197,9 @@ def run_strata(strata, python):
         p.wait()
         waits.idle(s.pid)
         s.send_signal(2)
-        stacks = read_stacks(out, len(records))
         s.wait()
+        out.seek(0)
+        stacks = read_stacks(Lines(out), len(records))
         for record, stack in zip(records, stacks):
             n += 1
             failed += not same(record["case"] + " " + builtin, python_frames(stack),
