@@ -14,14 +14,14 @@
 #include "target/target.h"
 
 /* Limits of instructions that the verifier processes: its time dominates the start of strata, which loads only the
- * languages that processes have. On arm64 the walk also looks for function bounds; Linux 7.2 counts a fifth to a third
- * more than 6.18. */
+ * languages that processes have. On arm64 the walk also looks for function bounds; Linux 7.2 counts more than 6.18:
+ * 62,701 and 19,125, where that has 58,405 and 12,031. */
 #ifdef __aarch64__
 #define MOST_INSTRUCTIONS 72000 /* with all languages */
 #define MOST_NATIVE       20000 /* without any */
 #else
-#define MOST_INSTRUCTIONS 62000
-#define MOST_NATIVE       16000
+#define MOST_INSTRUCTIONS 66000
+#define MOST_NATIVE       21000
 #endif
 /* The limit of what a language of each kind adds. */
 #define MOST_LIST   12000
