@@ -507,7 +507,9 @@ static __always_inline int digits_of(const char name[16], __u32 size, int slot, 
 	return 1;
 }
 
-__global int request_ids(struct request_ids *r, int slot)
+/* Takes the ids from the record of the thread. Returns whether labels may have them: there is no record. Functions of
+ * records and of labels do not call each other: with the probe, they need more than the 512 bytes of Linux 6.1. */
+__global int request_no_record(struct request_ids *r)
 {
 	__u8 head[REQUEST_HEAD + 4] = {};
 	struct request_proc *p;
@@ -515,17 +517,23 @@ __global int request_ids(struct request_ids *r, int slot)
 
 	if (!r)
 		return 0;
-	__builtin_memset(r, 0, sizeof(*r));
 	p = process(&pid);
 	if (!p)
 		return 0;
-	if (record_of(p, head)) {
-		WRITE_DIGITS(r->trace, head + REQUEST_TRACE, 4);
-		WRITE_DIGITS(r->span, head + REQUEST_SPAN, 2);
-		r->flags = head[REQUEST_FLAGS];
+	if (!record_of(p, head))
+		return p->go.curg || p->variable[REQUEST_LABELS].kind != TLS_NONE;
+	WRITE_DIGITS(r->trace, head + REQUEST_TRACE, 4);
+	WRITE_DIGITS(r->span, head + REQUEST_SPAN, 2);
+	r->flags = head[REQUEST_FLAGS];
+	return 0;
+}
+
+__global int request_ids(struct request_ids *r, int slot)
+{
+	if (!r)
 		return 0;
-	}
-	if (!p->go.curg && p->variable[REQUEST_LABELS].kind == TLS_NONE)
+	__builtin_memset(r, 0, sizeof(*r));
+	if (!request_no_record(r))
 		return 0;
 	if (!digits_of("trace_id\0\0\0\0\0\0\0", 8, slot, r->trace, 32))
 		digits_of("otel.traceid\0\0\0", 12, slot, r->trace, 32);
@@ -535,7 +543,8 @@ __global int request_ids(struct request_ids *r, int slot)
 }
 
 /* The slot is one of the caller's program, whose number it gives. */
-__global int request_label(struct request_ask *r, int slot)
+/* Looks for a label in the record of the thread. Returns 1 if there is a record. */
+__global int request_recorded(struct request_ask *r, int slot)
 {
 	struct request_memory *m = memory_of(slot);
 	struct request_proc *p;
@@ -543,9 +552,16 @@ __global int request_label(struct request_ask *r, int slot)
 
 	if (!r)
 		return 0;
-	__builtin_memset(&r->text, 0, sizeof(r->text));
 	p = process(&pid);
-	if (m && p && !by_record(m, p, r))
+	return m && p && by_record(m, p, r);
+}
+
+__global int request_label(struct request_ask *r, int slot)
+{
+	if (!r)
+		return 0;
+	__builtin_memset(&r->text, 0, sizeof(r->text));
+	if (!request_recorded(r, slot))
 		request_named(r, slot);
 	return 0;
 }

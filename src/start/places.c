@@ -196,13 +196,19 @@ static bool has_program(const struct image *img, unsigned point)
 	return i < img->nprogs;
 }
 
+/* Tests and benchmarks run only with options that built programs lack. */
+static bool is_trial(const struct attach_point *ap)
+{
+	return ap->provider && (ap->provider->run == RUN_TEST || ap->provider->run == RUN_BENCH);
+}
+
 /* A point that matched nothing where the image was made has no program. */
 static void check_left_out(struct places *s, const struct attach_point *points)
 {
 	const struct facts *f = s->img->facts;
 
 	for (unsigned i = 0; i < f->npoints; i++)
-		if (points[i].places && !has_program(s->img, i))
+		if (points[i].places && !is_trial(&points[i]) && !has_program(s->img, i))
 			diag_warn(s->req->diags, f->points[i].span, DIAG_NO_PLACE,
 				"%s matched nothing when this was built: there is no code for it", f->points[i].text);
 }
