@@ -27,7 +27,7 @@ __attribute__((noinline)) int %(name)s_outer(void)
     memset(room, getpid(), sizeof(room));
     return %(name)s_inner(room) + room[3];
 }
-int main(void) { return %(name)s_outer() == 5 || usleep(20000); }
+int main(void) { return %(name)s_outer() == 5 || usleep(100000); }
 '''
 # Stacks of 300 depths, twice; calls in between give strata records to read.
 DEEP = '''
