@@ -122,10 +122,12 @@ static const char *name_of(const Elf64_Rel *r, const struct part *symbols, const
 static bool replace(struct part *code, uint64_t at)
 {
 	static const struct bpf_insn zero = {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0};
-	struct bpf_insn *insn = (struct bpf_insn *)(code->at + at);
+	struct bpf_insn *insn;
 
-	if (at % sizeof(*insn) || code->size < sizeof(*insn) || at > code->size - sizeof(*insn) ||
-		insn->code != (BPF_JMP | BPF_CALL))
+	if (at % sizeof(*insn) || code->size < sizeof(*insn) || at > code->size - sizeof(*insn))
+		return false;
+	insn = (struct bpf_insn *)(code->at + at);
+	if (insn->code != (BPF_JMP | BPF_CALL))
 		return false;
 	*insn = zero;
 	return true;
