@@ -101,7 +101,7 @@ static bool next_varint(const uint8_t **at, const uint8_t *end, uint64_t *ret)
 	return false;
 }
 
-/* Returns false at the end, or at what is not a field. */
+/* Returns false at the end, and for bytes that are not a field. */
 static bool next_field(const uint8_t **at, const uint8_t *end, struct field *ret)
 {
 	uint64_t tag, fixed;

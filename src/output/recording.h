@@ -120,7 +120,7 @@ void recording_make_table(struct recording *r);
 /* Adds the map's next entry: its parts are at r->parts.data + parts. values: copied. Returns false if it is
  * negative or 0, and was not added. */
 bool recording_add_entry(struct recording *r, struct recorded_map *m, size_t parts, const uint64_t *values);
-/* Returns whether a later print of a map in its file (maps, n) has the values of maps[at], too. */
+/* Returns whether a later print of the same map repeats the values of maps[at]. maps: the n prints of a file. */
 bool recording_repeats(struct recorded_map *const *maps, size_t n, size_t at);
 /* Prepares a comparison: functions of a file that only one recording has, such as a copied script, are
  * compared only by their names. */

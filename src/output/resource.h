@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource.h - OpenTelemetry's attributes of what is observed, by the environment: OTEL_SERVICE_NAME and
+/* resource.h - the observed resource's attributes for OpenTelemetry, from the environment: OTEL_SERVICE_NAME and
  * OTEL_RESOURCE_ATTRIBUTES (specification v1.60.0, resource/sdk.md: percent-encoded "key=value,key=value"). */
 #pragma once
 #include <stdbool.h>

@@ -368,7 +368,7 @@ static void print_event(struct out *o, const struct output_event *e)
 	fflush(o->file); /* a reader may wait for it */
 }
 
-/* Returns whether a later print has these values, too. */
+/* Returns whether a later print repeats these values. */
 static bool is_repeated(const struct rows *r, const struct map_content *c)
 {
 	const struct type *t = c->map->value;

@@ -252,7 +252,7 @@ static bool is_print(const struct expr *n)
 	return n->kind == EXPR_CALL && (!strcmp(n->call.name, "print") || !strcmp(n->call.name, "printf"));
 }
 
-/* Returns whether userspace can repeat what the statement did, for each frame. */
+/* Returns whether userspace can repeat the effect of the statement for each frame. */
 static bool can_repeat(const struct stmt *n)
 {
 	const struct type *t;

@@ -64,7 +64,7 @@ static bool can_enter(const struct image_prog *p)
 	case BPF_PROG_TYPE_KPROBE:
 	case BPF_PROG_TYPE_TRACEPOINT:
 	case BPF_PROG_TYPE_RAW_TRACEPOINT:
-		/* The kernel does not see what a program that calls others does. */
+		/* The kernel checks override() only in the program that is attached. */
 		return p->provider->run == RUN_ATTACHED && !p->sleeps && !p->overrides;
 	}
 	return false;

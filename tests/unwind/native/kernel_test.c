@@ -23,7 +23,7 @@
 #define MOST_INSTRUCTIONS 66000
 #define MOST_NATIVE       21000
 #endif
-/* The limit of what a language of each kind adds. */
+/* The most instructions that one language of each kind adds. */
 #define MOST_LIST   12000
 #define MOST_NATIVE_LANG 6000
 #define MOST_FRAME  18500
