@@ -150,6 +150,8 @@ static void line_full(const struct shown_frame *shown, struct str *out)
 	str_add(out, "        ");
 	if (!is_native(f)) {
 		add_source(shown, out);
+		if (f->caller)
+			str_add(out, " [inlined]");
 	} else {
 		if (f->name) {
 			add_safe(out, f->name);
