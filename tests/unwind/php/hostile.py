@@ -1,38 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hostile.py STRATA HOSTILE... - processes that look like PHP and have false data: strata prints each
-stack, a wrong one with its mark; nothing hangs, crashes or grows, and no control character reaches the
-terminal.
-
-HOSTILE is hostile.c built as a version of PHP; the name ends in the version: hostile-php-8.2. For unknown
-builds no frame is shown, and each stack has a mark."""
-import os
+"""hostile.py STRATA HOSTILE... - processes that look like PHP and have false data; see lib/liars.py."""
 import pathlib
-import re
-import resource
-import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
-import absent
-from tap import Cases
+import liars
+from liars import LIMIT, UNREADABLE
 
-STRATA, *PROGRAMS = sys.argv[1:]
-CALLS = 200
-LIMIT = 500
-SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1)) # STRATA_SLOW: how many times slower this machine is
-MEGABYTES = 600 # of the tracer; with true data it needs about 100
-SCRIPT = f'''uprobe:libc:getppid {{
-    @calls = count();
-    @deepest = max(len(phpstack));
-    @p[phpstack(addr, {LIMIT})] = count();
-    @u[ustack(addr, {LIMIT})] = count();
-}}'''
-
-UNREADABLE = '[interpreter frame not readable]'
-# For each mode: the marks that the stack may end in, the least and the greatest number of PHP frames. A
-# function that cannot be read is a frame without a name.
 LIES = {
     'truth': ({''}, 4, 4),
     'cycle': ({''}, LIMIT, LIMIT),
@@ -56,62 +31,5 @@ LIES = {
     'random': (None, 0, LIMIT),
 }
 
-# Builds with an unknown layout.
-UNKNOWN = ('-9.9', '-zts')
-
-cases = Cases()
-
-
-def stacks(out):
-    """Yields (lines, count) of @p."""
-    for found in re.finditer(r'^@p\[(.*?)\]: (\d+)$', out, re.M | re.S):
-        yield [line.strip() for line in found.group(1).splitlines() if line.strip()], int(found.group(2))
-
-
-def complaints(status, out, elapsed, lie):
-    ends, least, most = lie
-    calls = re.search(r'^@calls: (\d+)$', out, re.M)
-    if status:
-        yield f'status {status}'
-    if elapsed > SECONDS:
-        yield f'{elapsed:.0f} seconds'
-    if not calls or int(calls.group(1)) != CALLS:
-        yield 'calls are missing'
-    if re.search(r'[\x00-\x08\x0b-\x1f\x7f]', out):
-        yield 'control characters'
-    if sum(n for _, n in stacks(out)) != CALLS:
-        yield 'stacks are missing'
-    for lines, _ in stacks(out):
-        marks = [line for line in lines if re.fullmatch(r'\[[a-zA-Z ]+\]', line) and line != '[no PHP frames]']
-        frames = [line for line in lines if not line.startswith('[')]
-        if ends is not None and (marks[0] if marks else '') not in ends | {'[frame limit]'}:
-            yield f'marked {marks}'
-        if not least <= len(frames) <= most:
-            yield f'{len(frames)} frames'
-
-
-def run(program, mode, lie):
-    start = time.monotonic()
-    try:
-        done = subprocess.run([STRATA, '-e', SCRIPT, '-c', f'{program} {mode}'], capture_output=True,
-                              timeout=2 * SECONDS)
-        status, out, err = done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode(errors='replace')
-    except subprocess.TimeoutExpired:
-        status, out, err = 'time out', '', ''
-    wrong = list(complaints(status, out, time.monotonic() - start, lie))
-    cases.check(not wrong, f'{os.path.basename(program)} {mode}', '\n'.join([*wrong[:5], err, out[:2000]]))
-
-
-def main():
-    for program in PROGRAMS:
-        if program.endswith(UNKNOWN):
-            run(program, 'truth', ({UNREADABLE}, 0, 0))
-            continue
-        for mode, lie in LIES.items():
-            run(program, mode, lie)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-    cases.check(peak < MEGABYTES, f'the tracer stays below {MEGABYTES} MB', f'{peak} MB')
-    return cases.done()
-
-
-sys.exit(absent.as_root(main))
+PHP = liars.Liars('PHP', 'phpstack', LIES, unknown=('-9.9', '-zts'))
+sys.exit(liars.main(PHP, *sys.argv[1:]))
