@@ -9,6 +9,7 @@
 
 #include "agent/agent.h"
 #include "agent/hosts.h"
+#include "agent/push.h"
 #include "base/arena.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -182,6 +183,7 @@ static int run_on_hosts(struct options *o)
 	static const char ssh[] = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 "
 		"-o ServerAliveCountMax=3";
 	const struct output *format = o->format ? o->format : output_by_file(o->output);
+	struct hosts_plan plan = {.ssh = o->ssh ? o->ssh : ssh, .seconds = o->duration, .by_host = o->by_host};
 	struct recording *sum = NULL;
 	struct str command = {};
 	host_list hosts = {};
@@ -192,11 +194,17 @@ static int run_on_hosts(struct options *o)
 		log_error("--host %s: %s", o->hosts, r == -EINVAL ?
 			"names of hosts, separated by commas, or @FILE with one "
 			"per line, are needed" : why_errno(r));
+	if (!r && o->push) {
+		plan.push = push_open(o->push);
+		r = plan.push ? 0 : -ECANCELED;
+	}
 	if (!r) {
 		add_remote_command(o, &command);
-		sum = hosts_run(&hosts, o->ssh ? o->ssh : ssh, command.data, o->duration, o->by_host, &failed);
+		plan.command = command.data;
+		sum = hosts_run(&hosts, &plan, &failed);
 		code = show_sum(o, sum, hosts.len, failed);
 	}
+	push_free(plan.push);
 	str_done(&command);
 	hosts_done(&hosts);
 	return code;

@@ -33,9 +33,9 @@
 enum {
 	OPT_BENCH = 256, OPT_BY, OPT_CGROUP, OPT_CHILDREN, OPT_COMPLETE, OPT_CONTAINER, OPT_DEBUGINFO, OPT_DRY_RUN,
 	OPT_DURATION, OPT_EXE, OPT_HIDE, OPT_HOST, OPT_IDLE, OPT_INCLUDE, OPT_INFO, OPT_INTERACTIVE, OPT_LONG,
-	OPT_NO_FEATURE, OPT_NO_INLINES, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_SSH, OPT_STARTUP,
-	OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNTIL_EOF, OPT_UNWIND, OPT_USDT_ACTIVATION, OPT_USER,
-	OPT_WINDOW
+	OPT_NO_FEATURE, OPT_NO_INLINES, OPT_NO_WARNINGS, OPT_ONLY, OPT_PRINT, OPT_PROBE_FILTER, OPT_PUSH, OPT_SSH,
+	OPT_STARTUP, OPT_SYSROOT, OPT_TEST, OPT_TRACEABLE, OPT_UNSAFE, OPT_UNTIL_EOF, OPT_UNWIND, OPT_USDT_ACTIVATION,
+	OPT_USER, OPT_WINDOW
 };
 
 static bool set_dump(struct options *o, const struct option_row *row, const char *name)
@@ -397,6 +397,8 @@ static const struct option_row rows[] = {
 		set_duration},
 	{"host", OPT_HOST, "HOSTS", "run the script on these hosts over ssh (a,b,@FILE); print the sum", TEXT(hosts)},
 	{"by", OPT_BY, "host", "with --host: do not add up hosts; each key begins with its host", set_by},
+	{"push", OPT_PUSH, "PROGRAM", "with --host: bring this static strata to hosts that lack it, and run it there",
+		TEXT(push)},
 	{"ssh", OPT_SSH, "COMMAND", "with --host: run COMMAND HOST SCRIPT instead of ssh", TEXT(ssh)},
 	{"until-eof", OPT_UNTIL_EOF, NULL, "end when the standard input ends", FLAG(until_eof)},
 	{"window", OPT_WINDOW, "TIME",

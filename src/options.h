@@ -22,7 +22,7 @@ struct options {
 	struct libraries libraries; /* --hide, --only */
 	bool interactive;
 	double live; /* -t: seconds between two drawings; 0 for none */
-	const char *hosts, *ssh; /* --host, --ssh */
+	const char *hosts, *ssh, *push; /* --host, --ssh, --push */
 	bool by_host, until_eof;
 	double window;   /* --window: seconds; 0 for none */
 	double duration; /* -d: seconds; 0 for no limit */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -23,6 +24,7 @@
 #include "output/recording_merge.h"
 #include "output/recording_read.h"
 #include "process.h"
+#include "push.h"
 #include "watch.h"
 
 /* A host's recording is kept in memory until all have ended. */
@@ -38,9 +40,10 @@ struct host {
 	const char *name;
 	struct hosts *all;
 	struct process *process; /* NULL: it could not be started */
-	int input;               /* our end of its standard input; -1: closed */
+	struct watch input;      /* our end of its standard input; fd -1: closed. Ready while the program is sent */
 	struct str text;         /* its recording */
-	bool ended, failed, late;
+	size_t sent;             /* bytes of push_bytes() */
+	bool sends, ended, failed, late;
 };
 
 struct hosts {
@@ -50,6 +53,9 @@ struct hosts {
 	size_t n, running;
 	uint64_t stops; /* CLOCK_MONOTONIC ns of the first signal; 0: none */
 	uint64_t end;   /* until which they have to answer; UINT64_MAX: when they like */
+	unsigned hinted;
+	uint64_t limit; /* ns from a start to end; 0: none */
+	struct push *push; /* NULL: strata is installed on the hosts */
 };
 
 /* ---- names --------------------------------------------------------------- */
@@ -114,10 +120,65 @@ void hosts_done(host_list *l)
 
 /* ---- a host -------------------------------------------------------------- */
 
+static void close_input(struct host *h)
+{
+	if (h->sends) {
+		watch_remove(&h->all->loop, &h->input);
+		log_progress(NULL);
+	}
+	closep(&h->input.fd);
+	h->input.fd = -1;
+	h->sends = false;
+}
+
+/* Its time begins when it has the program. */
+static void begin_time(struct hosts *a)
+{
+	if (a->limit && !a->stops)
+		a->end = clock_ns(CLOCK_MONOTONIC) + a->limit;
+}
+
+/* Sends more of the program. */
+static void on_room(struct watch *w, uint32_t events)
+{
+	struct host *h = (struct host *)((char *)w - offsetof(struct host, input));
+	size_t n;
+	const char *bytes = push_bytes(h->all->push, &n);
+	ssize_t done = write(w->fd, bytes + h->sent, n - h->sent);
+
+	if (done < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (done < 0) { /* the host has ended, or will say why it does not read */
+		close_input(h);
+		return;
+	}
+	h->sent += (size_t)done;
+	begin_time(h->all);
+	log_progress("%s: sending strata, %zu of %zu MB", h->name, h->sent >> 20, n >> 20);
+	if (h->sent < n)
+		return;
+	log_progress(NULL);
+	watch_remove(&h->all->loop, w);
+	h->sends = false;
+}
+
+static void send_program(struct host *h)
+{
+	h->input.ready = on_room;
+	h->sends = h->input.fd >= 0 && !fcntl(h->input.fd, F_SETFL, O_NONBLOCK) &&
+		!watch_add(&h->all->loop, &h->input, EPOLLOUT);
+	if (!h->sends)
+		close_input(h);
+}
+
 static void on_line(void *arg, struct process *p, const char *line, size_t n)
 {
 	struct host *h = arg;
 
+	if (h->all->push && !h->text.len && !h->sent && push_is_wanted(line, n)) {
+		send_program(h);
+		return;
+	}
 	if (h->text.len + n > RECORDING_MAX) {
 		h->failed = true;
 		return;
@@ -149,8 +210,7 @@ static void on_ended(void *arg, struct process *p)
 
 	h->ended = true;
 	h->all->running--;
-	closep(&h->input);
-	h->input = -1;
+	close_input(h);
 	if (!p->status && !h->failed && h->text.len) {
 		if (p->said.len)
 			log_warn("%s: %s", h->name, last_words(p));
@@ -158,6 +218,8 @@ static void on_ended(void *arg, struct process *p)
 	}
 	log_error("%s: %s", h->name, h->late ? "it does not answer" : h->failed ? "its answer is too large" :
 		last_words(p));
+	if (!h->all->push && WIFEXITED(p->status) && WEXITSTATUS(p->status) == 127 && !h->all->hinted++)
+		log_hint("--push FILE brings a static strata to hosts that have none");
 	h->failed = true;
 }
 
@@ -179,7 +241,7 @@ static void start(struct host *h, const char *ssh, const char *command)
 	r = r ? r : process_start(&h->all->loop, &plan, &h->process);
 	if (plan.input >= 0)
 		close(plan.input);
-	h->input = plan.input >= 0 ? input[1] : -1;
+	h->input.fd = plan.input >= 0 ? input[1] : -1;
 	str_done(&shell);
 	h->all->running += !r;
 	h->failed = r;
@@ -208,10 +270,8 @@ static void on_signal(struct watch *w, uint32_t events)
 
 	if (read(w->fd, &info, sizeof(info)) != sizeof(info) || (a->stops && now - a->stops < SAME_SIGNAL_NS))
 		return;
-	for (size_t i = 0; i < a->n; i++) {
-		closep(&a->list[i].input);
-		a->list[i].input = -1;
-	}
+	for (size_t i = 0; i < a->n; i++)
+		close_input(&a->list[i]);
 	if (a->stops)
 		kill_all(a, false);
 	else
@@ -273,10 +333,10 @@ static struct recording *sum_of(struct hosts *a, bool by_host, size_t *ret_faile
 	return sum;
 }
 
-struct recording *hosts_run(const host_list *l, const char *ssh, const char *command, double seconds,
-	bool by_host, size_t *ret_failed)
+struct recording *hosts_run(const host_list *l, const struct hosts_plan *plan, size_t *ret_failed)
 {
-	struct hosts a = {.n = l->len, .signals.fd = -1, .end = UINT64_MAX};
+	struct hosts a = {.n = l->len, .signals.fd = -1, .end = UINT64_MAX, .push = plan->push};
+	_cleanup_(freep) char *pushed = plan->push ? push_command(plan->push, plan->command) : NULL;
 	struct recording *sum = NULL;
 	int r = open_loop(&a);
 
@@ -286,11 +346,11 @@ struct recording *hosts_run(const host_list *l, const char *ssh, const char *com
 	if (r)
 		log_error("cannot wait for hosts: %s", why_errno(r));
 	for (size_t i = 0; i < a.n && !r; i++) {
-		a.list[i] = (struct host){.name = l->data[i], .all = &a, .input = -1};
-		start(&a.list[i], ssh, command);
+		a.list[i] = (struct host){.name = l->data[i], .all = &a, .input.fd = -1};
+		start(&a.list[i], plan->ssh, pushed ? pushed : plan->command);
 	}
-	if (seconds > 0)
-		a.end = clock_ns(CLOCK_MONOTONIC) + START_NS + (uint64_t)(seconds * 1e9);
+	a.limit = plan->seconds > 0 ? START_NS + (uint64_t)(plan->seconds * 1e9) : 0;
+	begin_time(&a);
 	while (a.running && !r) {
 		r = watches_run(&a.loop, clock_ms_until(a.end));
 		if (clock_ns(CLOCK_MONOTONIC) < a.end)
@@ -299,7 +359,7 @@ struct recording *hosts_run(const host_list *l, const char *ssh, const char *com
 		a.end = UINT64_MAX;
 	}
 	if (!r)
-		sum = sum_of(&a, by_host, ret_failed);
+		sum = sum_of(&a, plan->by_host, ret_failed);
 	for (size_t i = 0; i < a.n; i++) {
 		process_free(a.list[i].process);
 		str_done(&a.list[i].text);

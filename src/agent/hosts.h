@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 
+struct push;
 struct recording;
 
 typedef VEC(char *) host_list;
@@ -15,9 +16,15 @@ typedef VEC(char *) host_list;
  * failure, -EINVAL if a name begins with "-" or there is none. The strings are the caller's. */
 int hosts_read(const char *text, host_list *ret);
 void hosts_done(host_list *l);
-/* Runs `command`, words for a shell, on each host: ssh HOST COMMAND. The output of a host is a recording. Ends when all
- * have ended; a signal asks them to. Returns the sum of those that succeeded, or NULL if none did; hosts that failed
- * are reported with their reasons. A host that has not answered a minute after `seconds` (0: no limit), or 15 s after a
- * signal, has failed. ssh: the words of a command that takes a host's name and a shell's command. */
-struct recording *hosts_run(const host_list *l, const char *ssh, const char *command, double seconds,
-	bool by_host, size_t *ret_failed);
+
+struct hosts_plan {
+	const char *command; /* words for a shell, of which the first is strata. Its output is a recording */
+	const char *ssh;     /* words of a command that takes a host's name and a shell's command */
+	struct push *push;   /* the program that hosts get which do not have it, and run; or NULL */
+	double seconds;      /* a host that has not answered a minute after that has failed; 0: no limit */
+	bool by_host;        /* the answers are not added up: each key begins with its host */
+};
+/* Runs the command on each host. Ends when all have ended; a signal asks them to, and who has not answered 15 s later
+ * has failed. Returns the sum of those that succeeded, or NULL if none did; hosts that failed are reported with their
+ * reasons. */
+struct recording *hosts_run(const host_list *l, const struct hosts_plan *plan, size_t *ret_failed);

@@ -24,6 +24,9 @@ export PATH=%s:$PATH HOST_NAME=$1
 [ "$1" = noise ] && { echo "welcome to the machine"; exit 0; }
 echo $$ > %s/pid.$1
 [ "$1" = hung ] && exec sleep 1000
+export HOME=%s/home.$1
+[ "$1" = cut ] && { head -c 1000 | sh -c "$2"; exit; }
+[ "$1" = other ] && { uname() { echo s390x; }; eval "$2"; exit; }
 exec sh -c "$2"
 '''
 # Each host adds 1..20 to its sums.
@@ -38,7 +41,7 @@ class Hosts:
         self.home = home
         (home / 'strata').symlink_to(STRATA)
         self.ssh = home / 'ssh'
-        self.ssh.write_text(SSH % (home, home, home))
+        self.ssh.write_text(SSH % (home, home, home, home))
         self.ssh.chmod(0o755)
 
     def words(self, hosts, *args):
@@ -188,7 +191,7 @@ def test_hung(cases, hosts):
 def test_failing(cases, hosts):
     done = hosts.run('a,away,old,b,noise', '-e', SCRIPT, 'x')
     cases.check(done.returncode == 1 and '@sum: 420' in done.stdout, 'the answer is that of the others', done)
-    for want in ('away: ssh: connect to host away port 22: Connection refused\n', 'old: sh: strata: not found', 'noise:1: ',
+    for want in ('away: ssh: connect to host away port 22: Connection refused\n', 'old: sh: strata: not found', 'hint: --push FILE', 'noise:1: ',
                  '2 of 5 hosts answered'):
         cases.check(want in done.stderr, want, done.stderr)
     for what, words, want in (('-p', ['-p', os.getpid(), '-e', SCRIPT], 'cannot be used with -p'), ('-t', ['-t', 1, '-e', SCRIPT], '-t'),
@@ -203,6 +206,42 @@ def start(hosts, names):
     process = subprocess.Popen(hosts.words(names, '-e', ENDLESS), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(lambda: all(attached(hosts.pid(name)) for name in names.split(',')), 15)
     return process
+
+
+# A static program that runs the strata of this test.
+STATIC = '''#include <unistd.h>
+int main(int n, char **words)
+{
+	return n && execv("%s", words);
+}
+'''
+
+
+def test_push(cases, hosts):
+    program = hosts.home / 'static'
+    subprocess.run(['cc', '-static', '-x', 'c', '-o', program, '-'], input=STATIC % STRATA, text=True, check=True)
+    run = lambda names: hosts.run(names, '--push', program, '-e', SCRIPT, 'x')
+    kept = lambda: {path: path.stat().st_ino for path in hosts.home.glob('home.*/.cache/strata/programs/*')}
+    done = run('p1,p2,p3')
+    cases.check(done.returncode == 0 and '@sum: 630' in done.stdout.splitlines(), '--push: three hosts without strata', done)
+    first = kept()
+    cases.check(len(first) == 3 and all(path.read_bytes() == program.read_bytes() and path.stat().st_mode & 0o777 == 0o700
+                                        for path in first), '..which keep the program', first)
+    old = next(iter(first)).parent / 'old'
+    old.touch()
+    os.utime(old, (0, 0))
+    done = run('p1,p2,p3')
+    cases.check(done.returncode == 0 and '@sum: 630' in done.stdout.splitlines() and kept() == first,
+                '..and use it the next time, and delete one that is old', done, kept())
+    done = run('p1,cut')
+    cases.check(done.returncode == 1 and '@sum: 210' in done.stdout and 'cut: gzip: ' in done.stderr and kept() == first,
+                'a connection that breaks leaves no program', done, kept())
+    done = run('other')
+    cases.check(done.returncode == 1 and f'other: --push has a program for {os.uname().machine}, and this is s390x' in done.stderr,
+                'a program of another machine', done)
+    for path, why in (STRATA, 'needs libraries'), (hosts.ssh, 'not a program'), (hosts.home / 'none', 'No such file'):
+        done = hosts.run('p1', '--push', path, '-e', SCRIPT, 'x')
+        cases.check(done.returncode == 1 and why in done.stderr and './dev package' in done.stderr, f'--push: {why}', done)
 
 
 def test_ends(cases, hosts):
@@ -224,8 +263,8 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_sum, test_filters, test_twice, test_options, test_long, test_losses, test_hung, test_failing, test_ends,
-                 test_kubectl):
+    for test in (test_sum, test_filters, test_twice, test_options, test_long, test_losses, test_hung, test_failing, test_push,
+                 test_ends, test_kubectl):
         with tempfile.TemporaryDirectory() as home:
             test(cases, Hosts(pathlib.Path(home)))
     return cases.done()
