@@ -33,7 +33,7 @@ exec sh -c "$2"
 SCRIPT = '''begin { @i = 0; @low = min(100); } interval:ms:20 / @i < 20 / { @i++; @sum = sum((uint64)@i); @n[str($1)] = count();
     @low = min(@i); @avg = avg(10); if (@i == 20) { printf("it's %s\\n", str($1)); exit(); } }'''
 CALLS = 'tracepoint:raw_syscalls:sys_enter { @calls = count(); }'
-ENDLESS = 'interval:ms:20 { @ticks = count(); @s[kstack] = count(); }'
+ENDLESS = 'begin { @ticks = count(); } interval:ms:20 { @ticks = count(); @s[kstack] = count(); }'
 
 
 class Hosts:
@@ -110,12 +110,13 @@ def test_kubectl(cases, hosts):
     cases.check(done.returncode == 1 and 'a script is missing' in done.stderr, '..and a missing script', done)
 
 
-def attached(pid):
-    """Whether the far strata has opened its probes."""
+def attached(shell):
+    """Whether the far strata, a child of this shell, has opened its probes."""
     try:
+        pid = pathlib.Path(f'/proc/{shell}/task/{shell}/children').read_text().split()[0]
         files = [os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd')]
         return any('bpf_link' in name or 'perf_event' in name for name in files)
-    except OSError:
+    except (OSError, IndexError):
         return False
 
 
@@ -177,7 +178,7 @@ def test_losses(cases, hosts):
 def test_hung(cases, hosts):
     """A host that does not answer, and one signal."""
     process = subprocess.Popen(hosts.words('a,hung', '-e', ENDLESS), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(lambda: hosts.pid('hung') and attached(hosts.pid('a')))
+    cases.check(until(lambda: hosts.pid('hung') and attached(hosts.pid('a'))), 'a host that hangs, and one that runs')
     process.terminate()
     try:
         out, errors = process.communicate(timeout=60)
@@ -204,7 +205,7 @@ def test_failing(cases, hosts):
 
 def start(hosts, names):
     process = subprocess.Popen(hosts.words(names, '-e', ENDLESS), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(lambda: all(attached(hosts.pid(name)) for name in names.split(',')), 15)
+    assert until(lambda: all(attached(hosts.pid(name)) for name in names.split(',')))
     return process
 
 
