@@ -46,6 +46,7 @@ enum agg_kind { AGG_COUNT, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG, AGG_STATS, AGG_HI
 	A(SIGNAL, "signal_name")                                                         \
 	A(CGROUP, "cgroup_path") /* id of a cgroup; .format selects the hierarchies */         \
 	A(CONTAINER, "container") /* id of a cgroup */                                    \
+	A(POD, "pod") /* id of a cgroup */                                                \
 	A(IN_CONTAINER, "in_container") /* id of a cgroup: whether its container has the name .format */ \
 	A(SYSCALL, "syscall_name") /* number of a system call */                          \
 	A(MAC, "macaddr")    /* the low 6 bytes; the lowest byte is the first of the address */

@@ -35,7 +35,7 @@ const char *otlp_key(const char *label)
 		const char *label, *key;
 	} keys[] = {
 		{"comm", "thread.name"}, {"cpu", "cpu.logical_number"}, {"pid", "process.pid"}, {"tid", "thread.id"},
-		{"container", "container.id"},
+		{"container", "container.id"}, {"pod", "k8s.pod.name"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)

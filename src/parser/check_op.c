@@ -266,7 +266,17 @@ static bool equality_fits(struct check *c, const struct expr *l, const struct ex
 
 static bool is_container(const struct expr *n)
 {
-	return n->type->kind == TYPE_SHOWN && n->type->shown.as == SHOWN_CONTAINER;
+	return n->type->kind == TYPE_SHOWN && (n->type->shown.as == SHOWN_CONTAINER || n->type->shown.as == SHOWN_POD);
+}
+
+/* Returns whether the text is "" and is compared with a pod: the text becomes any pod, with the opposite sense. */
+static bool is_no_pod(const struct expr *what, struct expr *text)
+{
+	if (what->type->shown.as != SHOWN_POD || *text->string.text)
+		return false;
+	text->string.text = "*";
+	text->string.len = 1;
+	return true;
 }
 
 /* Turns container == "x" into in_container(container, "x"), and != into its opposite. */
@@ -284,7 +294,7 @@ static const struct type *compare_container(struct check *c, struct expr *n)
 	call->call.args = is_right ? r : l;
 	call->call.args->next = is_right ? l : r;
 	call->call.args->next->next = NULL;
-	if (is_equal) {
+	if (is_equal ^ is_no_pod(call->call.args, call->call.args->next)) {
 		*n = *call;
 	} else {
 		n->kind = EXPR_UNOP;

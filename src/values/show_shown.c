@@ -112,6 +112,14 @@ static void show_cgroup(const struct show *s, uint64_t id, const char *hierarchi
 	str_done(&path);
 }
 
+/* The name of a container in a pod is POD/NAME. */
+static void show_pod(const char *container, struct str *out)
+{
+	const char *slash = strchr(container, '/');
+
+	str_addn(out, container, slash ? (size_t)(slash - container) : 0);
+}
+
 void show_shown(const struct show *s, const struct type *t, int64_t v, struct str *out)
 {
 	switch (t->shown.as) {
@@ -133,6 +141,9 @@ void show_shown(const struct show *s, const struct type *t, int64_t v, struct st
 		break;
 	case SHOWN_CONTAINER:
 		str_add(out, target_container(s->target, (uint64_t)v));
+		break;
+	case SHOWN_POD:
+		show_pod(target_container(s->target, (uint64_t)v), out);
 		break;
 	case SHOWN_IN_CONTAINER:
 		str_add(out, target_container_is(s->target, (uint64_t)v, t->shown.format) > 0 ? "true" : "false");

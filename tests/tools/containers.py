@@ -44,7 +44,7 @@ def say(top, name, number):
     path = top / 'strata-test' / (name % number if '%' in name else name)
     path.mkdir(parents=True)
     command = f'sh -c "echo 0 >{path}/cgroup.procs; exec /bin/sleep 0.3"'
-    script = 'tracepoint:syscalls:sys_enter_clock_nanosleep /comm == "sleep"/ { print(container); @[container] = count(); }'
+    script = 'tracepoint:syscalls:sys_enter_clock_nanosleep /comm == "sleep"/ { print(container); @[container, pod] = count(); }'
     done = subprocess.run([STRATA, '-q', '-c', command, '-e', script], capture_output=True, text=True)
     return done.stdout
 
@@ -80,6 +80,7 @@ def test_filters(cases, top):
     for options, predicate, wanted in (
             ((), 'container == "%s"' % short[0], short[:1]), ((), 'container != "" && container != "%s"' % short[0], short[1:]),
             ((), 'in_cgroup("/strata-test")', short), ((), 'container == "%s" || container == "c*"' % numbers[0], [short[0], short[2]]),
+            ((), 'container != "" && pod == ""', short), ((), 'pod == "*" || in_container(pod, "x")', []), ((), 'container != "" && pod != "shop-*"', short),
             (('--container', short[1]), '1', short[1:2]), (('--container', numbers[2]), 'comm == "python3"', short[2:]),
             (('--cgroup', '/strata-test'), '1', short), (('--cgroup', f'{top}/strata-test', '--container', 'a*'), '1', short[:1]),
             (('--cgroup', '/strata-test', '--user', 'root'), '1', short), (('--cgroup', '/strata-test', '--user', 'nobody'), '1', [])):
@@ -127,7 +128,8 @@ def main():
                     path.rmdir()
             remove(top / 'strata-test')
         wanted = wanted % number if '%' in wanted else wanted
-        cases.check(said == f'{wanted}\n\n\n@[{wanted}]: 1\n', f'{name}: {wanted or "none"}', said)
+        pod = wanted.partition('/')[0] if '/' in wanted else ''
+        cases.check(said == f'{wanted}\n\n\n@[{wanted}, {pod}]: 1\n', f'{name}: {wanted or "none"}', said)
     try:
         test_filters(cases, top)
     finally:

@@ -42,10 +42,19 @@ static const struct type *check_container(struct check *c, struct expr *call)
 	return type_shown(check_arena(c), SHOWN_CONTAINER, NULL);
 }
 
+static const struct type *check_pod(struct check *c, struct expr *call)
+{
+	return type_shown(check_arena(c), SHOWN_POD, NULL);
+}
+
+/* The name of a container in a pod is POD/NAME. */
 static const struct type *check_in_container(struct check *c, struct expr *call)
 {
 	struct expr *what = call_arg(call, 0), *name = call_arg(call, 1);
 
+	if (what->type->kind == TYPE_SHOWN && what->type->shown.as == SHOWN_POD)
+		return type_shown(check_arena(c), SHOWN_IN_CONTAINER,
+			arena_printf(check_arena(c), "%s/*", name->string.text));
 	if (what->type->kind != TYPE_SHOWN || what->type->shown.as != SHOWN_CONTAINER)
 		return check_fail(c, what->span, DIAG_ARG_TYPE, "in_container() takes a container, not %s",
 			type_name(check_arena(c), what->type));
@@ -138,6 +147,14 @@ const struct builtin builtins_cgroup[] = {
 		.help = "whether a container has the name, or an ID that begins so: in_container(container, \"NAME\")",
 		.check = check_in_container,
 		.gen = gen_in_container,
+	},
+	{
+		.name = "pod",
+		.sig = " -> special",
+		.help = "the Kubernetes pod of the current process: its name, or the beginning of its id; or \"\"",
+		.flags = BUILTIN_VAR,
+		.check = check_pod,
+		.gen = gen_cgroup,
 	},
 	BUILTINS_END,
 };
