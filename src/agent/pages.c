@@ -43,6 +43,11 @@ static double share(const struct unit *u)
 	return u->share;
 }
 
+static double thin(const struct unit *u)
+{
+	return u->old_thin ? u->old_thin : 1;
+}
+
 static double starts(const struct unit *u)
 {
 	return (double)u->starts;
@@ -91,6 +96,8 @@ static const struct row rows[] = {
 		reloads},
 	{"strata_unit_load_failures_total", "counter", "Versions of the script that could not be started.", failures},
 	{"strata_unit_cpu_share", "gauge", "CPUs that the unit used in its last window, BPF programs included.", share},
+	{"strata_unit_thin", "gauge", "Profile probes of the unit take one sample in so many, which counts as many.",
+		thin},
 	{"strata_lost_total", "counter", "Events and updates of maps that were lost.", lost},
 	{"strata_stacks_incomplete_total", "counter", "Stacks that could not be walked to their end.", incomplete},
 	{"strata_unit_records_total", "counter", "Lines of OTLP that the unit has printed.", lines},
@@ -196,8 +203,7 @@ void pages_units(const struct pages *p, struct str *out)
 		while (n && u->why.data[n - 1] == '\n')
 			n--;
 		if (n)
-			str_addf(out, u->state == UNIT_UP ? "; the new script failed: %.*s" : ": %.*s", (int)n,
-				u->why.data);
+			str_addf(out, "%s%.*s", u->state == UNIT_UP ? "; " : ": ", (int)n, u->why.data);
 		str_addc(out, '\n');
 	}
 }

@@ -28,6 +28,11 @@
 #define START_NS (300 * SECOND)
 #define WATCHDOG "8000000"
 enum { SCRIPT_MAX = 1 << 20, BACK_OFF_MAX = 60, OVER_MAX = 3, FREE_WINDOWS = 3, OLD_WINDOWS = 3 };
+/* A unit that is thinned takes at least one sample in THIN_MAX. After UNDER_MAX windows that used less than a quarter
+ * of the budget, it takes twice as many again. */
+enum { THIN_MAX = 32, UNDER_MAX = 30 };
+
+#define NEW_FAILED "the new script failed: "
 
 static const char *const state_names[] = {
 	[UNIT_STARTS] = "starts", [UNIT_UP] = "up", [UNIT_ENDED] = "ended", [UNIT_FAILED] = "failed",
@@ -141,7 +146,8 @@ static void promote(struct unit *u)
 {
 	u->current = TAKE(u->next);
 	u->state = UNIT_UP;
-	u->over = 0;
+	u->over = u->under = 0;
+	u->old_thin = u->thin;
 	u->measured_at = 0;
 	log_info("%s is up", u->name);
 }
@@ -205,15 +211,41 @@ static void plan_restart(struct unit *u)
 	u->crashes++;
 }
 
+static void stop_over_budget(struct unit *u)
+{
+	struct str why = {};
+
+	str_addf(&why, "stopped: %s", str_text(&u->why));
+	str_done(&u->why);
+	u->why = why;
+	log_error("%s: %s", u->name, str_text(&u->why));
+	unit_stop(u);
+	u->state = UNIT_OVER_BUDGET;
+}
+
+/* Returns whether a process that could not be started should take fewer samples: its script cannot be thinned. */
+static bool was_thinned(struct unit *u)
+{
+	bool fewer = u->current && u->thin > u->old_thin;
+
+	u->thin = u->old_thin;
+	u->rigid |= fewer;
+	return fewer;
+}
+
 /* The script could not be started. An older one goes on. After a crash it has run before, and is tried again. */
 static void on_failed_start(struct unit *u, struct process *p)
 {
 	struct str text = {};
 
+	if (was_thinned(u)) {
+		stop_over_budget(u);
+		return;
+	}
 	process_end_text(p, &text);
 	u->failures++;
 	str_clear(&u->why);
-	str_addf(&u->why, "%s", p->said.len ? str_text(&p->said) : str_text(&text));
+	str_addf(&u->why, "%s%s", u->current ? NEW_FAILED : "", p->said.len ? str_text(&p->said) : str_text(&text));
 	log_error("%s could not be started (%s)%s", u->name, str_text(&text), u->current ? "; the old script goes on" :
 		"");
 	if (!u->current)
@@ -352,6 +384,8 @@ static char **environment_of(const struct unit *u)
 		u->name);
 	if (c && c->window > 0 && !u->env->once)
 		add_variable(&l, "BPFTRACE_WINDOW=%.0f", c->window * 1e9);
+	if (u->thin)
+		add_variable(&l, "BPFTRACE_THIN=%u", u->thin);
 	if (memory)
 		add_variable(&l, "BPFTRACE_MAX_MEMORY_MB=%" PRId64, memory >> 20 ? memory >> 20 : 1);
 	vec_push(&l, NULL);
@@ -371,7 +405,8 @@ static void start(struct unit *u)
 	if (u->next)
 		give_up(u);
 	u->restart_at = 0;
-	str_clear(&u->why);
+	if (u->thin == u->old_thin)
+		str_clear(&u->why);
 	r = process_start(u->env->loop, &plan, &u->next);
 	words_free(words);
 	words_free(environment);
@@ -390,7 +425,7 @@ static void fail(struct unit *u, const char *why)
 {
 	u->failures++;
 	str_clear(&u->why);
-	str_add(&u->why, why);
+	str_addf(&u->why, "%s%s", u->current ? NEW_FAILED : "", why);
 	log_error("%s: %s%s", u->path, why, u->current ? "; the old script goes on" : "");
 	if (!u->current)
 		u->state = UNIT_FAILED;
@@ -459,6 +494,8 @@ void unit_update(struct unit *u, bool again)
 	free(u->text);
 	u->text = text;
 	u->crashes = 0;
+	u->thin = u->old_thin = 0;
+	u->rigid = false;
 	start(u);
 }
 
@@ -506,13 +543,34 @@ struct unit_sums unit_sums(const struct unit *u)
 
 void unit_over_budget(struct unit *u, double share, double allowed, const char *whose)
 {
+	double times = share / allowed;
+	unsigned thin = (u->thin ? u->thin : 1) * (times < THIN_MAX ? (unsigned)times + 1 : THIN_MAX);
+
 	str_clear(&u->why);
-	str_addf(&u->why, "stopped: %s used %.2f %% of a CPU in %d windows, and %.2f %% is allowed", whose,
-		100 * share, OVER_MAX,
-		100 * allowed);
-	log_error("%s: %s", u->name, str_text(&u->why));
-	unit_stop(u);
-	u->state = UNIT_OVER_BUDGET;
+	str_addf(&u->why, "%s used %.2f %% of a CPU in %d windows, and %.2f %% is allowed", whose, 100 * share,
+		OVER_MAX, 100 * allowed);
+	u->over = 0;
+	if (u->rigid || u->thin == THIN_MAX) {
+		stop_over_budget(u);
+		return;
+	}
+	u->thin = thin < THIN_MAX ? thin : THIN_MAX;
+	str_addf(&u->why, "; its profile probes take one sample in %u", u->thin);
+	log_warn("%s: %s", u->name, str_text(&u->why));
+	start(u);
+}
+
+/* It uses little: a busy time is over. */
+static void thin_less(struct unit *u)
+{
+	u->under = 0;
+	u->thin /= 2;
+	u->thin = u->thin > 1 ? u->thin : 0;
+	str_clear(&u->why);
+	if (u->thin)
+		str_addf(&u->why, "its profile probes take one sample in %u", u->thin);
+	log_info("%s: its profile probes take twice as many samples", u->name);
+	start(u);
 }
 
 /* Compares a window's CPU time with the budget. The first windows have the price of the start: tables and names of all
@@ -525,11 +583,14 @@ static void check_budget(struct unit *u, uint64_t now)
 	if (!u->measured_at || now - u->measured_at >= (uint64_t)(unit_window(u) * 1e9)) {
 		u->share = u->measured_at ? (double)(used - u->measured) / (double)(now - u->measured_at) : 0;
 		u->over = u->measured_at && allowed > 0 && u->share > allowed ? u->over + 1 : 0;
+		u->under = u->measured_at && u->share < allowed / 4 ? u->under + 1 : 0;
 		u->measured_at = now;
 		u->measured = used;
 	}
 	if (u->over >= OVER_MAX)
 		unit_over_budget(u, u->share, allowed, "it");
+	else if (u->thin && u->under >= UNDER_MAX)
+		thin_less(u);
 }
 
 /* A gauge of an old window is not a value of now. */

@@ -40,7 +40,9 @@ struct unit {
 	struct series *series;
 	uint64_t restart_at;      /* CLOCK_MONOTONIC ns; 0: none is planned */
 	unsigned crashes;         /* in a row */
-	unsigned over;            /* windows over the budget, in a row */
+	unsigned over, under;     /* windows over the budget, and far under it, in a row */
+	unsigned thin, old_thin;  /* config thin of its processes, and of the one before; 0: as the script says */
+	bool rigid;               /* the script cannot be thinned */
 	uint64_t measured_at, measured; /* ns of the last look at the budget, and of CPU time then */
 	double share;             /* of one CPU, in the last window */
 	struct {
@@ -68,7 +70,8 @@ struct process *unit_process(const struct unit *u, int pid);
 void unit_tick(struct unit *u, uint64_t now);
 /* The agent itself did not run: its processes may have spoken meanwhile. */
 void unit_forgive(struct unit *u);
-/* Stops it because it, or all units together, used too much. */
+/* It, or all units together, used too much: its profile probes take fewer samples. Stops it if that cannot be, or does
+ * not suffice. */
 void unit_over_budget(struct unit *u, double share, double allowed, const char *whose);
 /* Returns the window in seconds. */
 double unit_window(const struct unit *u);

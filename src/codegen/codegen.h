@@ -27,6 +27,7 @@ struct codegen_options {
 	bool warn_missing;  /* report reads of missing map elements */
 	bool has_walker;    /* a program of the session walks stacks: see gen_walk.c */
 	bool takes;         /* print() and clear() of a map are one step; not at a prompt, whose images share maps */
+	uint32_t thin;       /* config thin: the number of samples for which a run of a profile probe stands */
 	uint32_t max_map_keys;
 	bool map_keys_given; /* the script sets max_map_keys; else maps with stacks as keys may have more */
 	struct c_object *c_objects; /* imported C programs whose functions the script calls */

@@ -125,6 +125,9 @@ void gate_plan(struct gen *g)
 	g->nwalked = g->level = 0;
 	if (!has_gate && !hold)
 		return;
+	if (g->provider->samples && g->opt->thin > 1)
+		diag(g->opt->diags, g->probe->span, DIAG_CONTEXT,
+			"config thin: a probe with has_frame(), hold() or names of containers cannot be thinned");
 	g->gates = g->img->gates = g->img->problems = true;
 	g->unheld = has_inner_gates(predicate) ? "the predicate has statements" :
 		gate_cannot_hold(g, has_gate ? g->probe->body : hold->next);

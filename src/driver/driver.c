@@ -197,6 +197,7 @@ static bool pass_codegen(struct compile *c)
 		target_feature(c->req.target, FEATURE_UPROBE_SLEEP);
 	c->codegen.all_processes = c->req.settings.all_processes;
 	c->codegen.max_map_keys = c->req.settings.max_map_keys;
+	c->codegen.thin = (uint32_t)c->req.settings.thin;
 	c->codegen.map_keys_given = settings_given(&c->req.settings, "max_map_keys");
 	if (c->codegen.takes)
 		check_taken(c->script, c->req.settings.window);

@@ -35,7 +35,7 @@ static void code_settings(struct codec *c, struct settings *s)
 		&s->max_memory_mb, &s->max_probes,
 		&s->max_strlen, &s->missing_probes, &s->on_stack_limit, &s->perf_rb_pages, &s->print_answer,
 		&s->print_empty_stacks, &s->print_idle_stacks, &s->print_maps_on_exit, &s->print_startup_stacks,
-		&s->print_table, &s->show_debug_info, &s->stack_mode, &s->unstable_dw_ustack,
+		&s->print_table, &s->show_debug_info, &s->stack_mode, &s->thin, &s->unstable_dw_ustack,
 		&s->unstable_import_statement, &s->unstable_tseries, &s->unstable_typeinfo, &s->use_blazesym,
 		&s->window};
 

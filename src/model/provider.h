@@ -117,6 +117,7 @@ struct provider {
 	bool args_are_fields; /* argN are fields of the places with these names */
 	bool may_sleep;       /* the kernel lets the programs wait for a page of the process */
 	bool any_process;     /* fires in unrelated processes, so -p and -c do not filter it */
+	bool samples;         /* its runs stand for a time: config thin */
 	bool counts_runs;     /* the programs count their runs in IMAGE_TICKS */
 	bool newest_first;    /* of several programs at one place, the kernel runs the last attached one first */
 	unsigned multi_newest_first; /* the same for multi links, since this kernel: 6 << 16 | 14 << 8 */

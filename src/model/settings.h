@@ -42,6 +42,7 @@ struct settings {
 	uint64_t show_debug_info; /* 0 */
 	uint64_t stack_mode;    /* enum stack_mode: mode of stacks for which the script does not name one */
 	const char *str_trunc_trailer; /* the end of a string that str() has cut */
+	uint64_t thin;          /* profile probes run once in `thin` periods, and their aggregations count as often */
 	uint64_t unstable_dw_ustack, unstable_import_statement, unstable_tseries,
 		unstable_typeinfo; /* enum unstable */
 	uint64_t use_blazesym;  /* 0 */

@@ -126,6 +126,8 @@ void check_known_maps(struct check *c);
  * Returns whether there is such a map. */
 bool check_guess(struct check *c);
 /* Notes that the map's value is read. */
+/* Returns whether runs of the probe stand for a time, as those of profile do. */
+bool probe_samples(const struct probe *p);
 void check_map_wanted(struct check *c, const struct map *m);
 /* Called after the last round: a map or variable without a type is an error. */
 void check_map_is_known(struct check *c, struct map *m);

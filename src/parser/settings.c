@@ -90,6 +90,7 @@ static const struct row {
 		STACK_FUNC, 0, STACK_MODE_MAX - 1, stack_mode_names, "the mode of a stack"},
 	{"str_trunc_trailer", EXPR_STRING, offsetof(struct settings, str_trunc_trailer), 0, 0, TRAILER_MAX, NULL,
 		"a text of at most 64 bytes", ".."},
+	{"thin", EXPR_INT, offsetof(struct settings, thin), 1, 1, 1000, NULL, "a number of periods"},
 	{"unstable_dw_ustack", EXPR_WORD, offsetof(struct settings, unstable_dw_ustack),
 		UNSTABLE_ENABLE, 0, 2, unstable_names, "enable, warn or error"},
 	{"unstable_import_statement", EXPR_WORD, offsetof(struct settings, unstable_import_statement),

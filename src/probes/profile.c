@@ -8,9 +8,20 @@
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 
+#define SECOND 1000000000ull
+
+/* The kernel, too, turns a frequency of this clock into a period. */
 static bool profile_expand(const struct request *req, struct attach_point *ap)
 {
-	return parse_period(req, ap, place_add(req, ap));
+	struct place *p = place_add(req, ap);
+
+	if (!parse_period(req, ap, p))
+		return false;
+	if (req->settings.thin > 1) {
+		p->period = (p->freq ? SECOND / p->period : p->period) * req->settings.thin;
+		p->freq = false;
+	}
+	return true;
 }
 
 static int profile_attach(struct loaded_probe *p)
@@ -40,6 +51,7 @@ const struct provider provider_profile = {
 	.form = "profile:(hz|s|ms|us):N or profile:10ms",
 	.help = "samples at a rate, on every CPU",
 	.ctx = CTX_PERF,
+	.samples = true,
 	.prog_type = BPF_PROG_TYPE_PERF_EVENT,
 	.section = "perf_event",
 	.expand = profile_expand,

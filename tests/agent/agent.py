@@ -295,9 +295,16 @@ def test_modes(cases, home):
 
 def test_budget(cases, home):
     busy = 'interval:us:100 { @n = count(); } profile:hz:4999 { @s[ustack, kstack] = count(); }'
-    with Agent(STRATA, home, {'busy': busy, 'other': OTHER}, '[unit busy]\ncpu = 0.01%\n') as agent:
+    rigid = 'interval:us:100 { @n = count(); } profile:hz:4999 { @i++; }'
+    with Agent(STRATA, home, {'busy': busy, 'rigid': rigid, 'other': OTHER},
+               '[unit busy]\ncpu = 0.01%\n[unit rigid]\ncpu = 0.01%\n') as agent:
+        cases.check(until(lambda: 'busy: up; it used' in agent.get('/healthz')[1] and
+                          'strata_unit_thin{unit="busy"} 32' in agent.get('/metrics')[1]),
+                    'a unit over its budget takes fewer samples', agent.get('/healthz')[1], agent.get('/metrics')[1])
         cases.check(until(lambda: 'busy: over budget: stopped: it used' in agent.get('/healthz')[1]) and agent.is_up('other'),
-                    'a unit over its budget is stopped, with the reason', agent.get('/healthz')[1])
+                    '..and is stopped if that does not suffice, with the reason', agent.get('/healthz')[1])
+        cases.check('rigid: over budget: stopped: it used' in agent.get('/healthz')[1] and agent.is_up('other'),
+                    '..or if its script cannot be thinned', agent.get('/healthz')[1])
     with Agent(STRATA, home, {'busy': busy, 'free': busy + ' // 2'},
                '[unit free]\ncpu = 0%\nmemory = 32M\n[agent]\ncpu = 0.01%\nmemory = 48M\n') as agent:
         stopped = until(lambda: 'busy: over budget' in agent.get('/healthz')[1])

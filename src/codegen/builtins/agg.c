@@ -23,6 +23,17 @@ static const struct type *agg_type(struct check *c, struct expr *call, enum agg_
 	return type_agg(check_arena(c), kind, !arg || type_natural(arg->type)->is_signed);
 }
 
+/* Returns the number of runs for which this one stands, as config thin says. */
+static uint64_t weight(const struct gen *g)
+{
+	return g->provider->samples ? g->opt->thin : 1;
+}
+
+static struct ir *weighted(struct gen *g, struct ir *value)
+{
+	return weight(g) == 1 ? value : ir_binary(g->ir, IR_MUL, value, ir_int(g->ir, weight(g)));
+}
+
 /* ---- count, sum, avg, stats --------------------------------------------- */
 
 static const struct type *check_count(struct check *c, struct expr *call)
@@ -32,7 +43,7 @@ static const struct type *check_count(struct check *c, struct expr *call)
 
 static struct ir *gen_count(struct gen *g, struct expr *call, struct ir *into)
 {
-	add(g, into, 0, ir_int(g->ir, 1));
+	add(g, into, 0, ir_int(g->ir, weight(g)));
 	return NULL;
 }
 
@@ -43,7 +54,7 @@ static const struct type *check_sum(struct check *c, struct expr *call)
 
 static struct ir *gen_sum(struct gen *g, struct expr *call, struct ir *into)
 {
-	add(g, into, 0, gen_value(g, call_arg(call, 0)));
+	add(g, into, 0, weighted(g, gen_value(g, call_arg(call, 0))));
 	return NULL;
 }
 
@@ -59,8 +70,8 @@ static const struct type *check_stats(struct check *c, struct expr *call)
 
 static struct ir *gen_stats(struct gen *g, struct expr *call, struct ir *into)
 {
-	add(g, into, offsetof(struct agg_stats, total), gen_value(g, call_arg(call, 0)));
-	add(g, into, offsetof(struct agg_stats, count), ir_int(g->ir, 1));
+	add(g, into, offsetof(struct agg_stats, total), weighted(g, gen_value(g, call_arg(call, 0))));
+	add(g, into, offsetof(struct agg_stats, count), ir_int(g->ir, weight(g)));
 	return NULL;
 }
 
@@ -113,7 +124,7 @@ static void add_bucket(struct gen *g, struct ir *p, struct ir *bucket, uint32_t 
 {
 	bucket = gen_below(g, bucket, buckets);
 	bucket = ir_binary(g->ir, IR_MUL, bucket, ir_int(g->ir, 8));
-	ir_atomic_add(g->ir, ir_index(g->ir, p, bucket), ir_int(g->ir, 1));
+	ir_atomic_add(g->ir, ir_index(g->ir, p, bucket), ir_int(g->ir, weight(g)));
 }
 
 static const struct type *check_hist(struct check *c, struct expr *call)
