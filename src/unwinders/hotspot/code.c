@@ -10,19 +10,15 @@
 #include "base/str.h"
 #include "hotspot.h"
 #include "target/code.h"
-#include "unwinders/idmap.h"
+#include "unwinders/frame_store.h"
 #include "unwinders/texts.h"
 #include "unwinders/unwinders.h"
 
 #define INLINED_MAX 128
-#define FRAMES_MAX  (1 << 19) /* maximum number of frames, kept twice: the new ones, and those before */
 
 struct hotspot_codes {
 	struct texts *texts;
-	struct hotspot_names {
-		struct arena *arena;
-		struct idmap names; /* frame -> struct frame_name *, in arena */
-	} frames, before;
+	struct frame_store frames;
 	struct str klass, name, file; /* reused */
 	struct code *code;  /* of the machine; NULL: not opened, or not available */
 	uint32_t machine;
@@ -34,7 +30,7 @@ struct hotspot_codes *hotspot_codes_new(void)
 
 	if (!c)
 		return NULL;
-	c->frames.arena = arena_new();
+	frame_store_open(&c->frames);
 	c->texts = texts_new();
 	if (!c->texts) {
 		hotspot_codes_free(c);
@@ -43,18 +39,11 @@ struct hotspot_codes *hotspot_codes_new(void)
 	return c;
 }
 
-static void names_done(struct hotspot_names *n)
-{
-	idmap_done(&n->names);
-	arena_free(n->arena);
-}
-
 void hotspot_codes_free(struct hotspot_codes *c)
 {
 	if (!c)
 		return;
-	names_done(&c->frames);
-	names_done(&c->before);
+	frame_store_done(&c->frames);
 	texts_free(c->texts);
 	str_done(&c->klass);
 	str_done(&c->name);
@@ -135,7 +124,7 @@ static bool name_compiled(struct hotspot_codes *c, const struct hotspot_vm *vm, 
 			return false;
 		if (i + 1 == n)
 			break;
-		caller = arena_new_obj(c->frames.arena, struct frame_name);
+		caller = arena_new_obj(c->frames.frames.arena, struct frame_name);
 		ret->caller = caller;
 		ret = caller;
 	}
@@ -192,45 +181,24 @@ static bool name_live(struct hotspot_codes *c, const struct hotspot_vm *process,
 
 /* ---- the store ---- */
 
-static const struct frame_name *known_frame(const struct hotspot_codes *c, uint64_t frame)
-{
-	const struct frame_name *name = idmap_pointer(&c->frames.names, frame);
-
-	return name ? name : idmap_pointer(&c->before.names, frame);
-}
-
-/* Forgets frames that were not sent again since the last time. Names that were used are kept elsewhere. */
-static void begin_anew(struct hotspot_codes *c)
-{
-	names_done(&c->before);
-	c->before = c->frames;
-	c->frames = (struct hotspot_names){ .arena = arena_new() };
-}
-
 void hotspot_codes_record(struct hotspot_codes *c, const struct hotspot_record *r, const struct hotspot_vm *vm)
 {
-	const struct frame_name *known = known_frame(c, r->frame);
-	struct frame_name *name;
+	bool known;
+	struct frame_name *name = frame_store_add(&c->frames, r->frame, &known);
 
-	if (idmap_find(&c->frames.names, r->frame))
+	if (!name || known)
 		return;
-	if (c->frames.names.n >= FRAMES_MAX)
-		begin_anew(c);
-	name = arena_new_obj(c->frames.arena, struct frame_name);
-	if (known) {
-		*name = *known;
-	} else if (!r->method) {
+	if (!r->method) {
 		name_stub(c, r, name);
 	} else if (!vm || !name_live(c, vm, r, name)) {
 		*name = (struct frame_name){ .lacks_inlined = r->kind == HOTSPOT_COMPILED };
 		name_by_record(c, r, name);
 	}
-	idmap_set(&c->frames.names, r->frame, (uintptr_t)name);
 }
 
 bool hotspot_codes_name(const struct hotspot_codes *c, uint64_t frame, struct frame_name *ret)
 {
-	const struct frame_name *known = known_frame(c, frame);
+	const struct frame_name *known = frame_store_find(&c->frames, frame);
 
 	if (frame == FRAME_JAVA(1))
 		*ret = (struct frame_name){ .lang = FRAME_LANG_JAVA, .name = "[continuation]" };

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "scripts.h"
 #include "sourcemap.h"
+#include "unwinders/frame_store.h"
 #include "unwinders/idmap.h"
 #include "unwinders/texts.h"
 #include "unwinders/unwinders.h"
@@ -22,7 +23,6 @@
 
 #define WASM_URL "wasm://" /* begins the names of the scripts of modules */
 #define POSITIONS_MAX  64      /* a function, and those into which it was inlined */
-#define FRAMES_MAX  (1 << 19)  /* maximum number of frames, kept twice: the new ones, and those before */
 #define CANDIDATES_MAX 4096
 #define CODE_MAX    (1 << 20) /* bytes of instructions before a pc */
 
@@ -31,10 +31,7 @@ struct v8_codes {
 	struct texts *texts;
 	struct v8_scripts *scripts;
 	struct v8_wasm *wasm;
-	struct v8_frames {
-		struct arena *arena;
-		struct idmap names; /* frame -> struct frame_name *, in arena */
-	} frames, before;
+	struct frame_store frames;
 	struct idmap streams; /* process -> map (V8's type object) of its InstructionStreams */
 };
 
@@ -45,7 +42,7 @@ struct v8_codes *v8_codes_new(void)
 	if (!c)
 		return NULL;
 	c->arena = arena_new();
-	c->frames.arena = arena_new();
+	frame_store_open(&c->frames);
 	c->texts = texts_new();
 	c->scripts = v8_scripts_new(c->texts);
 	c->wasm = v8_wasm_new();
@@ -61,20 +58,13 @@ void v8_codes_use_source_maps(struct v8_codes *c, const struct sourcemap_files *
 	v8_scripts_use_source_maps(c->scripts, files);
 }
 
-static void frames_done(struct v8_frames *f)
-{
-	idmap_done(&f->names);
-	arena_free(f->arena);
-}
-
 void v8_codes_free(struct v8_codes *c)
 {
 	if (!c)
 		return;
 	v8_scripts_free(c->scripts);
 	v8_wasm_free(c->wasm);
-	frames_done(&c->frames);
-	frames_done(&c->before);
+	frame_store_done(&c->frames);
 	idmap_done(&c->streams);
 	texts_free(c->texts);
 	arena_free(c->arena);
@@ -664,45 +654,24 @@ static bool is_same(const struct v8_heap *h, const struct v8_record *r)
 
 /* ---- the store ---- */
 
-static const struct frame_name *known_frame(const struct v8_codes *c, uint64_t frame)
-{
-	const struct frame_name *name = idmap_pointer(&c->frames.names, frame);
-
-	return name ? name : idmap_pointer(&c->before.names, frame);
-}
-
-/* Forgets frames that were not sent again since the last time. Names that were used are kept elsewhere. */
-static void begin_anew(struct v8_codes *c)
-{
-	frames_done(&c->before);
-	c->before = c->frames;
-	c->frames = (struct v8_frames){ .arena = arena_new() };
-}
-
 void v8_codes_record(struct v8_codes *c, const struct v8_record *r, const struct v8_heap *h)
 {
-	const struct frame_name *known = known_frame(c, r->frame);
-	struct frame_name *name;
+	bool known;
+	struct frame_name *name = frame_store_add(&c->frames, r->frame, &known);
 
-	if (idmap_find(&c->frames.names, r->frame))
+	if (!name || known)
 		return;
-	if (c->frames.names.n >= FRAMES_MAX)
-		begin_anew(c);
-	name = arena_new_obj(c->frames.arena, struct frame_name);
-	if (known)
-		*name = *known;
-	else if (r->wasm)
+	if (r->wasm)
 		name_wasm(c, h, r, name);
 	else if (h && r->pc)
 		name_compiled(c, h, r, name);
 	else if (h)
 		name_interpreted(c, h, r, name);
-	if (!known && !r->wasm && (!h || !is_same(h, r))) {
+	if (!r->wasm && (!h || !is_same(h, r))) {
 		*name = (struct frame_name){};
 		name_by_record(c, r, name);
 		name->lacks_inlined = is_optimized(r);
 	}
-	idmap_set(&c->frames.names, r->frame, (uintptr_t)name);
 }
 
 bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *ret)
@@ -712,7 +681,7 @@ bool v8_codes_name(const struct v8_codes *c, uint64_t frame, struct frame_name *
 		const char *name;
 	} named[] = { { V8_WASM, "<wasm>" }, { V8_OPAQUE, "<js>" }, { V8_TO_WASM, "<js-to-wasm>" },
 		{ V8_FROM_WASM, "<wasm-to-js>" } };
-	const struct frame_name *known = known_frame(c, frame);
+	const struct frame_name *known = frame_store_find(&c->frames, frame);
 
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++)
 		if (frame == named[i].frame) {
