@@ -261,7 +261,7 @@ __global int ruby_read_code(struct ruby_scratch *s)
 	r = &s->out;
 	r->class_size = 0;
 	r->size = (__u32)(code_word(s, 0) >> 32);
-	r->first_line = (__u32)(code_word(s, BODY_LINE) >> 1); /* a Fixnum */
+	r->first_line = (__u32)(code_word(s, BODY_LINE) >> s->proc.at.line_tag);
 	if (read_str(s, code_word(s, BODY_LABEL), r->name, RUBY_NAME_MAX, &r->name_size))
 		return -1;
 	return read_str(s, ruby_path(code_word(s, BODY_PATH)), r->file, RUBY_FILE_MAX, &r->file_size);

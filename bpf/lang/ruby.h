@@ -19,7 +19,8 @@ struct ruby_layout {
 	__u16 insns_size;  /* number of its entries */
 	__u16 insns_index; /* succ_index_table */
 	__u16 entry_size;  /* bytes of an entry */
-	__u16 pad[2];
+	__u8 line_tag;     /* low bits of location.first_lineno that are a tag: 1 if it is a Fixnum */
+	__u8 pad[3];
 };
 
 #define RUBY_EC_GLOBAL 255
