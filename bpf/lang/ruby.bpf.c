@@ -415,6 +415,7 @@ __global int ruby_next(struct walk *w, __u64 *frame)
 			return 1;
 		}
 		place_of(w)->own.inner = 1;
+		w->list.in_c += code & 1;
 		*frame = FRAME_RUBY(m->id & CODE_MASK, code & 1 ? 0 : position(m, pc));
 	}
 	w->list.ended = !!(flags & FLAG_FINISH);

@@ -576,15 +576,16 @@ static __always_inline int run_list(struct walk *w, struct loop *l)
 }
 
 /* Takes frames for which no interpreter's loop was found. Stand-ins for C are not shown (3.15's list ends
- * with one). If only the list is wanted, these are all frames. */
+ * with one), or need no loop (a fiber of Ruby may begin in C). If only the list is wanted, these are all frames. */
 static __always_inline void list_tail(struct walk *w, struct loop *l)
 {
 	__u32 nr = w->nr;
 
+	w->list.in_c = 0;
 	rounds(l, 2 * UNWIND_LIMIT_MAX, LIST_REST);
 	if (w->filter & LANGS_LIST)
 		w->end = w->list.frame ? UNWIND_LIMIT + 1 : w->end;
-	else if (!w->cause && w->nr != nr)
+	else if (!w->cause && w->nr - nr != w->list.in_c)
 		w->cause = UNWIND_UNATTACHED;
 }
 

@@ -42,6 +42,7 @@ struct list_cursor {
 	__u64 entry;  /* after STEM_next() returned 0: an address in the C frame that ran the frames of this
 	               * activation; 0: unknown. If the address is in another frame, the frames are not that
 	               * activation's */
+	__u64 in_c;   /* number of the frames since list_tail() that no loop runs, because they stand for C */
 	__u64 newest; /* entry of the first activation, if boundaries between frames do not give it */
 	__u64 own[LIST_OWN]; /* the language's own data, zero at the walk's start */
 	__u64 batch[LIST_BATCH];
