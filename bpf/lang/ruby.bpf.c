@@ -2,7 +2,8 @@
 /* ruby.bpf.c - the kernel half of src/unwinders/ruby/: CRuby's frames.
  *
  * The control frames of a thread or fiber are an array, newest first, up to the end of its stack. A frame names an
- * iseq, whose id is a hash of its label, file, first line and size; its cookie is a hash of the words that name them.
+ * iseq and, by its environments, the entry of its method, which has the class. The id is a hash of label, class, file,
+ * first line and size; the cookie is a hash of the words that name them.
  *
  * ruby.h describes the layouts. */
 #include "ruby.h"
@@ -22,16 +23,22 @@
 #define HASH_SECOND_SIZE class_size
 #define HASH_THIRD_SIZE  file_size
 
-#define LIST_MEMO_OWN   __u64 start, size; /* the instructions: address, words */
-#define MEMO_TAGS       1 /* a method's definition */
+#define LIST_MEMO_OWN   __u64 start, method; __u32 size, pad; /* instructions: address, words; own.method */
+#define MEMO_TAGS       1 /* a C function's method entry */
+#define CLASS_BYTES     160 /* of a class, the smallest room that has its names */
 
 struct ruby_own {
-	__u64 pad;
+	__u64 env[3];    /* ep[-2] to ep[0] of a frame */
+	__u64 method;    /* ep[-2] of the frame's method: its entry, or what leads to it; 0: unknown */
+	__u64 path;      /* name of the class that the method was defined in: a String; 0: none */
+	__u64 singleton; /* the method is the class's own */
+	__u64 object[CLASS_BYTES / 8];
 };
 
 struct ruby_place {
 	__u64 end;   /* end of the control frames: the last one is a dummy */
 	__u64 inner; /* a frame was shown before this one */
+	__u64 skips; /* the next frame of an iseq is not shown */
 };
 
 #include "list.bpf.h"
@@ -54,6 +61,7 @@ _Static_assert(HASH_WORDS == HASH_THIRD + RUBY_FILE_MAX / 8, "a power of 2");
 #define FLAG_CFRAME 0x80
 #define MAGIC_MASK  0x7fff0000
 #define MAGIC_CFUNC 0x55550000
+#define MAGIC_RESCUE 0x78880000 /* rescue and ensure */
 
 /* rb_iseq_t: body; rb_iseq_constant_body: iseq_size in the first word, iseq_encoded, location {pathobj, base_label,
  * label, first_lineno} */
@@ -63,12 +71,26 @@ _Static_assert(HASH_WORDS == HASH_THIRD + RUBY_FILE_MAX / 8, "a power of 2");
 #define BODY_PATH    64
 #define BODY_LABEL   80
 #define BODY_LINE    88
+#define TYPE_METHOD  1 /* enum rb_iseq_type */
+#define TYPE_BLOCK   2
+#define TYPE_PLAIN   8
+#define PARENTS_MAX  64
 
-/* ruby/vm_core.h: ep[-2] is the method entry of a function in C; ruby/method.h: rb_method_entry_t: def;
- * rb_method_definition_t: original_id */
-#define EP_METHOD    16
+/* ruby/vm_core.h: ep[-2] is a method entry, cref or svar {.., entry 8}, ep[-1] the environment around a block, with
+ * two tag bits, ep[0] the flags. ruby/method.h: rb_callable_method_entry_t: def, owner; rb_method_definition_t:
+ * original_id.
+ * ruby/internal/imemo.h: the kind is in bits 12 to 15 of the flags. */
+#define ENV_LOCAL    2 /* not a block's */
+#define ENVS_MAX     32
 #define METHOD_DEF   16
+#define METHOD_BYTES 40
+#define METHOD_OWNER 32
 #define DEF_ID       32
+#define IMEMO(type)  ((type) << 12 | TYPE_IMEMO)
+#define IMEMO_MASK   (15 << 12 | TYPE_MASK)
+#define IMEMO_SVAR   IMEMO(2)
+#define IMEMO_METHOD IMEMO(6)
+#define PERMANENT    (1ULL << 40)
 
 /* ruby/symbol.h: rb_symbols_t: last_id, ids: an array of arrays of 512 pairs of a string and a symbol. ID:
  * the number above the kinds */
@@ -79,8 +101,11 @@ _Static_assert(HASH_WORDS == HASH_THIRD + RUBY_FILE_MAX / 8, "a power of 2");
 /* Objects: the flags, whose low bits are the type. RString: length 16, pointer 24. RArray: elements 16, or pointer
  * 32. */
 #define TYPE_MASK    0x1f
+#define TYPE_CLASS   2
+#define TYPE_MODULE  3
 #define TYPE_STRING  5
 #define TYPE_ARRAY   7
+#define TYPE_IMEMO   0x1a
 #define FLAG_APART   (1 << 13) /* RSTRING_NOEMBED */
 #define FLAG_EMBED   (1 << 13) /* RARRAY_EMBED_FLAG */
 
@@ -177,6 +202,7 @@ __global __u64 ruby_code_hash(struct ruby_scratch *s)
 	hash.r = &s->out;
 	hash.h = seen_mix((__u64)hash.r->first_line << 32 | hash.r->size,
 		(__u64)hash.r->name_size << 32 | hash.r->file_size);
+	hash.h = seen_mix(seen_mix(hash.h, hash.r->class_size), (__u64)hash.r->levels << 32 | hash.r->kind);
 	bpf_loop(HASH_WORDS, hash_word, &hash, 0);
 	return hash.h & CODE_MASK ? hash.h & CODE_MASK : 1;
 }
@@ -235,6 +261,15 @@ static __always_inline __u64 element(__u64 array, __u64 i)
 	return value;
 }
 
+/* Reads the name of the class of s->own.path. */
+static __always_inline int read_class(struct ruby_scratch *s)
+{
+	struct ruby_code_record *r = &s->out;
+
+	r->kind |= s->own.path && s->own.singleton ? RUBY_SINGLETON : 0;
+	return s->own.path ? read_str(s, s->own.path, r->class, RUBY_NAME_MAX, &r->class_size) : 0;
+}
+
 /* Reads the name of the function in C whose ID is in s->code. */
 __global int ruby_read_function(struct ruby_scratch *s)
 {
@@ -244,25 +279,75 @@ __global int ruby_read_function(struct ruby_scratch *s)
 	if (!s || !s->proc.symbols || read_word(s->proc.symbols + SYMBOLS_IDS, &ids))
 		return -1;
 	r = &s->out;
-	r->class_size = r->file_size = r->size = r->first_line = 0;
 	id = s->code[0];
 	id = (__u32)(id > s->proc.last_op ? id >> ID_SHIFT : id);
+	if (read_class(s))
+		return -1;
 	return read_str(s, element(element(ids, id / SYMBOLS_UNIT), id % SYMBOLS_UNIT * 2), r->name, RUBY_NAME_MAX,
 		&r->name_size);
+}
+
+struct ruby_parents {
+	__u64 iseq, end; /* from one to the other */
+	__u32 parent;    /* offset of parent_iseq */
+	__u32 kind, levels;
+};
+
+static long count_block(__u32 i, void *data)
+{
+	struct ruby_parents *p = data;
+	__u64 body = 0, type = 0;
+
+	if (p->iseq == p->end)
+		return 1;
+	if (read_word(p->iseq + ISEQ_BODY, &body) || read_word(body, &type) ||
+		read_word(body + p->parent, &p->iseq))
+		return 1;
+	type = (__u32)type;
+	p->levels += type == TYPE_BLOCK;
+	p->kind |= type == TYPE_BLOCK || type == TYPE_PLAIN ? RUBY_BLOCK : 0;
+	return 0;
+}
+
+/* Looks at the method, class or file that contains the code object of s->out, whose body is in s->code. Returns the
+ * object with the label. */
+__global __u64 ruby_read_method(struct ruby_scratch *s)
+{
+	struct ruby_parents p = {};
+	__u64 body = 0, type = 0, label = 0;
+	struct ruby_code_record *r;
+
+	if (!s)
+		return 0;
+	r = &s->out;
+	p.iseq = r->addr;
+	p.parent = s->proc.at.local - 8;
+	if (read_word(p.iseq + ISEQ_BODY, &body) || read_word(body + s->proc.at.local, &p.end) ||
+		read_word(p.end + ISEQ_BODY, &body) || read_word(body, &type) || read_word(body + BODY_LABEL, &label))
+		return code_word(s, BODY_LABEL);
+	if ((__u32)type == TYPE_METHOD && read_class(s))
+		r->class_size = 0;
+	if (!s->proc.at.is_merged)
+		return code_word(s, BODY_LABEL);
+	bpf_loop(PARENTS_MAX, count_block, &p, 0);
+	r->kind |= p.kind;
+	r->levels = p.levels;
+	return label;
 }
 
 /* Reads the names of the code object whose body is in s->code. */
 __global int ruby_read_code(struct ruby_scratch *s)
 {
 	struct ruby_code_record *r;
+	__u64 label;
 
 	if (!s)
 		return -1;
 	r = &s->out;
-	r->class_size = 0;
 	r->size = (__u32)(code_word(s, 0) >> 32);
 	r->first_line = (__u32)(code_word(s, BODY_LINE) >> s->proc.at.line_tag);
-	if (read_str(s, code_word(s, BODY_LABEL), r->name, RUBY_NAME_MAX, &r->name_size))
+	label = s->proc.at.path ? ruby_read_method(s) : code_word(s, BODY_LABEL);
+	if (read_str(s, label, r->name, RUBY_NAME_MAX, &r->name_size))
 		return -1;
 	return read_str(s, ruby_path(code_word(s, BODY_PATH)), r->file, RUBY_FILE_MAX, &r->file_size);
 }
@@ -272,9 +357,10 @@ static __always_inline int name_code(struct ruby_scratch *s, __u64 addr, int rea
 	struct ruby_code_record *r = &s->out;
 
 	r->addr = addr;
+	r->name_size = r->class_size = r->file_size = r->first_line = r->size = r->kind = r->levels = 0;
 	if (readable && !(addr & 1 ? ruby_read_function(s) : ruby_read_code(s)))
 		return 0;
-	r->name_size = r->class_size = r->file_size = r->first_line = r->size = 0;
+	r->name_size = r->class_size = r->file_size = r->first_line = r->size = r->kind = r->levels = 0;
 	return -1;
 }
 
@@ -287,14 +373,59 @@ static __always_inline __u32 record_size(const struct ruby_code_record *r)
 	return __builtin_offsetof(struct ruby_code_record, file) + file;
 }
 
-/* Reads the head of the iseq, or the ID of the definition (addr | 1), into s->code. Returns 0 on success. */
+/* Reads the head of the iseq, or the ID of the C function (addr | 1), into s->code. Returns 0 on success. */
 static __always_inline int read_head(struct ruby_scratch *s, __u64 addr)
 {
 	__u64 body = 0;
 
 	if (addr & 1)
-		return read_word((addr & ~1ULL) + DEF_ID, &s->code[0]);
+		return read_word((addr & ~1ULL) + METHOD_DEF, &body) || read_word(body + DEF_ID, &s->code[0]);
 	return read_word(addr + ISEQ_BODY, &body) || bpf_probe_read_user(s->code, BODY_BYTES, (const void *)body);
+}
+
+/* Reads the start of a class or module into own.object. Returns its type, or 0. */
+static __always_inline __u64 read_module(struct ruby_scratch *s, __u64 module)
+{
+	__u64 type;
+
+	if ((module & 7) || bpf_probe_read_user(s->own.object, CLASS_BYTES, (const void *)module))
+		return 0;
+	type = s->own.object[0] & TYPE_MASK;
+	return type == TYPE_CLASS || type == TYPE_MODULE ? type : 0;
+}
+
+/* Sets own.path and own.singleton by own.method, as vm_backtrace.c does for caller_locations in 3.4. Returns a hash of
+ * the words that decide about them. */
+__global __u64 ruby_class(struct ruby_scratch *s)
+{
+	__u64 method, owner, type, at, attached;
+
+	if (!s)
+		return 0;
+	s->own.path = s->own.singleton = 0;
+	method = s->own.method;
+	at = s->proc.at.path >> 3;
+	attached = s->proc.at.attached >> 3;
+	if (!at || at >= CLASS_BYTES / 8 || attached >= CLASS_BYTES / 8 || !method || (method & 7) ||
+		bpf_probe_read_user(s->own.object, METHOD_BYTES, (const void *)method))
+		return 0;
+	if ((s->own.object[0] & IMEMO_MASK) == IMEMO_SVAR &&
+		bpf_probe_read_user(s->own.object, METHOD_BYTES, (const void *)s->own.object[1]))
+		return 0;
+	if ((s->own.object[0] & IMEMO_MASK) != IMEMO_METHOD)
+		return 0;
+	owner = s->own.object[METHOD_OWNER / 8];
+	type = read_module(s, owner);
+	FORGET(attached);
+	if (type == TYPE_CLASS && s->own.object[0] >> (s->proc.at.singleton & 63) & 1 &&
+		attached < CLASS_BYTES / 8) {
+		s->own.singleton = 1;
+		type = read_module(s, s->own.object[attached]);
+	}
+	FORGET(at);
+	if (type && at && at < CLASS_BYTES / 8 && s->own.object[at - 1] & PERMANENT)
+		s->own.path = s->own.object[at];
+	return seen_mix(owner, s->own.path);
 }
 
 /* Returns the cookie of the code whose head is in s->code. */
@@ -304,13 +435,16 @@ __global __u64 ruby_cookie(struct ruby_scratch *s, __u64 addr)
 
 	if (!s)
 		return 0;
+	h = ruby_class(s);
 	if (addr & 1)
-		return seen_mix(addr, s->code[0]);
-	h = seen_mix(seen_mix(code_word(s, 0), code_word(s, BODY_LABEL)), code_word(s, BODY_PATH));
+		return seen_mix(seen_mix(h, addr), s->code[0]);
+	h = seen_mix(seen_mix(h, code_word(s, 0)), code_word(s, BODY_LABEL));
+	h = seen_mix(h, code_word(s, BODY_PATH));
 	return seen_mix(seen_mix(h, code_word(s, BODY_START)), code_word(s, BODY_LINE));
 }
 
-/* Puts the iseq at addr, or the definition of a method (addr | 1), into the memo. Returns 0. */
+/* Puts the iseq at addr, or the method entry of a C function (addr | 1), into the memo, with the class of own.method.
+ * Returns 0. */
 __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
 {
 	__u64 cookie = 0, id;
@@ -323,13 +457,16 @@ __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
 	readable = !read_head(s, addr);
 	if (readable) {
 		cookie = ruby_cookie(s, addr);
-		if (refresh(m, w, s, addr, cookie))
+		if (refresh(m, w, s, addr, cookie)) {
+			m->method = s->own.method;
 			return 0;
+		}
 	}
 	id = find_code(w, s, addr, cookie, readable, &seen);
 	/* The next walk looks an unreadable one up again. */
 	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk,
-		readable && !(addr & 1) ? code_word(s, BODY_START) : 0, readable ? code_word(s, 0) >> 32 : 0 };
+		readable && !(addr & 1) ? code_word(s, BODY_START) : 0, s->own.method,
+		readable ? code_word(s, 0) >> 32 : 0 };
 	return 0;
 }
 
@@ -351,17 +488,65 @@ static __always_inline __u64 position(const struct list_memo *m, __u64 pc)
 	return at && at <= m->size ? at - 1 : 0;
 }
 
-/* Returns the address of the frame's code for ruby_code(), or 0 if the frame is not shown. */
-static __always_inline __u64 code_of(__u64 iseq, __u64 ep, __u64 flags)
+static __always_inline int read_env(struct ruby_scratch *s, __u64 ep)
 {
-	__u64 method = 0, definition = 0;
+	return bpf_probe_read_user(s->own.env, sizeof(s->own.env), (const void *)(ep - 16));
+}
 
+/* Sets own.method from own.env: that of the method around a block, or of the block that is a method (define_method).
+ * Returns 0. */
+__global int ruby_method(struct ruby_scratch *s)
+{
+	__u64 flags = 0;
+
+	if (!s)
+		return -1;
+	for (int i = 0; s->proc.at.path && i < ENVS_MAX; i++) {
+		s->own.method = s->own.env[0];
+		if (s->own.env[2] & ENV_LOCAL)
+			return 0;
+		if (s->own.method && !(s->own.method & 7) && !read_word(s->own.method, &flags) &&
+			(flags & IMEMO_MASK) == IMEMO_METHOD)
+			return 0;
+		if (read_env(s, s->own.env[1] & ~3ULL))
+			break;
+	}
+	s->own.method = 0;
+	return 0;
+}
+
+/* Returns the address of the frame's code for ruby_code(), or 0 if the frame is not shown. */
+static __always_inline __u64 code_of(struct ruby_scratch *s, __u64 iseq, __u64 flags)
+{
 	if (!(flags & FLAG_CFRAME))
 		return iseq;
-	if ((flags & MAGIC_MASK) != MAGIC_CFUNC || read_word(ep - EP_METHOD, &method) ||
-		read_word(method + METHOD_DEF, &definition))
+	if ((flags & MAGIC_MASK) != MAGIC_CFUNC || (s->own.env[0] & 7) || !s->own.env[0])
 		return 0;
-	return definition ? definition | 1 : 0;
+	return s->own.env[0] | 1;
+}
+
+/* Returns the memo of the frame's code, whose environment is in own.env. */
+static __always_inline struct list_memo *find_memo(struct walk *w, struct ruby_scratch *s, __u64 code)
+{
+	struct list_memo *m = memo_of(s, code);
+
+	ruby_method(s);
+	if (!is_fresh(m, s, code) || m->method != s->own.method)
+		ruby_code(w, s, code);
+	return m;
+}
+
+/* Returns whether the frame is that of the method around a rescue or ensure, which stands for it. */
+static __always_inline int is_merged(struct walk *w, struct ruby_scratch *s, __u64 code, __u64 flags)
+{
+	struct list_place *at = place_of(w);
+	int skips;
+
+	if (!s->proc.at.is_merged || !code || code & 1)
+		return 0;
+	skips = !!at->own.skips;
+	at->own.skips = (flags & MAGIC_MASK) == MAGIC_RESCUE;
+	return skips;
 }
 
 /* Returns whether this loop is about to return: its frame has left the list, whose newest frame is that of the function
@@ -381,7 +566,7 @@ static __always_inline int is_pending(struct walk *w, __u64 flags, const struct 
 __global int ruby_next(struct walk *w, __u64 *frame)
 {
 	struct ruby_scratch *s = w ? scratch_of(w) : NULL;
-	__u64 code, ep, flags = 0, pc, next;
+	__u64 code, ep, flags, pc, next;
 	struct list_memo *m;
 	__s64 o;
 
@@ -396,20 +581,19 @@ __global int ruby_next(struct walk *w, __u64 *frame)
 	}
 	o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
 	ep = o < 0 ? 0 : frame_word(s, o + FRAME_EP);
-	if (o < 0 || read_word(ep, &flags)) {
+	if (o < 0 || read_env(s, ep)) {
 		w->list.frame = 0;
 		return -1;
 	}
+	flags = s->own.env[2];
 	if (has_left(w, flags))
 		return 0;
 	next = w->list.frame + s->proc.at.frame_size;
-	code = code_of(frame_word(s, o + FRAME_ISEQ), ep, flags);
+	code = code_of(s, frame_word(s, o + FRAME_ISEQ), flags);
 	*frame = 0;
-	if (code) {
+	if (code && !is_merged(w, s, code, flags)) {
 		pc = frame_word(s, o + FRAME_PC);
-		if (!is_fresh(memo_of(s, code), s, code))
-			ruby_code(w, s, code);
-		m = memo_of(s, code);
+		m = find_memo(w, s, code);
 		if (!(code & 1) && is_pending(w, flags, m, pc)) {
 			w->list.frame = next;
 			return 1;

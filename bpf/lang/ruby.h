@@ -5,9 +5,13 @@
  * execution context (ec), a thread-local variable, points to it. One vm_exec_core() in C runs the frames up to the
  * first with VM_FRAME_FLAG_FINISH. Functions in C have a control frame, too, which no loop runs.
  *
- * Layouts of ruby at tags v2.7.4 and v3.1.2, the same except for the members of struct ruby_layout: ruby/vm_core.h
+ * A frame leads to the entry of its method, which has the class that the method was defined in: an iseq has two names
+ * if two classes have its method (dup, module_function).
+ *
+ * Layouts of ruby at tags v2.7.4 to v3.4.5, the same except for the members of struct ruby_layout: ruby/vm_core.h
  * (rb_execution_context_t, rb_control_frame_t, VM_FRAME_*, rb_iseq_constant_body), include/ruby/internal/core/rstring.h
- * and rarray.h. Offsets in bytes. */
+ * and rarray.h, ruby/method.h (rb_callable_method_entry_t), ruby/internal/class.h (rb_classext_struct, from 3.3 on).
+ * Offsets in bytes. */
 #pragma once
 #include "bpf/walk/unwind.h"
 
@@ -19,6 +23,11 @@ struct ruby_layout {
 	__u16 insns_size;  /* number of its entries */
 	__u16 insns_index; /* succ_index_table */
 	__u16 entry_size;  /* bytes of an entry */
+	__u16 local;       /* local_iseq; parent_iseq is the word before it */
+	__u16 attached;    /* class: the object whose singleton class it is */
+	__u16 path;        /* class: classpath; bit 40 of the word before: permanent_classpath; 0: no fixed place */
+	__u8 singleton;    /* class: the flags' bit of a singleton class */
+	__u8 is_merged;    /* a rescue or ensure stands for its method, as from 3.4 on */
 	__u8 line_tag;     /* low bits of location.first_lineno that are a tag: 1 if it is a Fixnum */
 	__u8 pad[3];
 };
@@ -38,29 +47,35 @@ struct ruby_proc {
 	__u64 last_op; /* the last ID of an operator, whose ID is its number */
 	struct ruby_layout at;
 };
-ABI_SIZE(ruby_proc, 48);
+ABI_SIZE(ruby_proc, 56);
 
 /* Frames: code id << 20 | position in the instructions, in words. */
 #define RUBY_CODE_BITS 40
 #define FRAME_RUBY(code, at) FRAME_OF(FRAME_LANG_RUBY, (__u64)(code) << 20 | ((at) & 0xfffff))
 
-/* Record of a code object (iseq), sent before any stack that shows it. */
+/* Record of a code object (iseq) of one class, sent before any stack that shows it. */
 #define RUBY_NAME_MAX 512
 #define RUBY_FILE_MAX 1024
 
 enum ruby_code_flags {
 	RUBY_UNREADABLE = 1, /* only pid, addr and code are set: userspace reads the process */
 };
+enum ruby_code_kind {
+	RUBY_SINGLETON = 1, /* Class.method; else Class#method */
+	RUBY_BLOCK = 2,     /* a block in the method: name is the method's */
+};
 struct ruby_code_record {
 	struct lang_record head; /* time: 0 */
 	__u64 code;  /* id: a hash of all members below but addr, or of pid and addr if unreadable */
-	__u64 addr;  /* address of the iseq, whose lines userspace reads; | 1: a C function's rb_method_definition_t */
+	__u64 addr;  /* address of the iseq, whose lines userspace reads; | 1: the method entry of a C function */
 	__u32 flags; /* enum ruby_code_flags */
 	__u32 first_line;
 	__u32 size;  /* number of words of its instructions */
 	__u32 name_size, class_size, file_size; /* bytes, cut at the limits */
-	__u64 name[RUBY_NAME_MAX / 8];  /* the label: "block in price" */
-	__u64 class[RUBY_NAME_MAX / 8]; /* the name of its class; size 0: unknown */
+	__u32 kind;   /* enum ruby_code_kind */
+	__u32 levels; /* RUBY_BLOCK: of blocks in blocks */
+	__u64 name[RUBY_NAME_MAX / 8];  /* the label: "block in price"; of the method, if at.is_merged */
+	__u64 class[RUBY_NAME_MAX / 8]; /* the name of its class; size 0: unknown, or not a method */
 	__u64 file[RUBY_FILE_MAX / 8];  /* size 0: a C function; only the used part is sent */
 };
-ABI_SIZE(ruby_code_record, 64 + 2 * RUBY_NAME_MAX + RUBY_FILE_MAX);
+ABI_SIZE(ruby_code_record, 72 + 2 * RUBY_NAME_MAX + RUBY_FILE_MAX);

@@ -4,6 +4,7 @@
  * A line belongs to an entry of insns_info. Which entry a position has is the number of set bits up to it, in a table
  * that counts them in advance (ruby/iseq.c, struct succ_index_table, v3.1.2). The table is read once and unpacked.
  * All data comes from a process's memory: sizes are checked, strings are cut. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,49 @@ static void read_lines(const struct reader *r, uint64_t iseq, struct ruby_code *
 		fill_lines(c, entries, n, r->at->entry_size, table);
 }
 
+/* ---- the label ---- */
+
+/* Returns the length of the part of a label that is before the method: "block in ", "block (2 levels) in ", "rescue in
+ * ", "ensure in ", or several. */
+static size_t prefix_size(const char *label)
+{
+	static const char *const before[] = { "block in ", "rescue in ", "ensure in " };
+	size_t at = 0, found = 1;
+	int size;
+
+	while (found) {
+		found = 0;
+		for (size_t i = 0; i < ARRAY_SIZE(before); i++)
+			if (!strncmp(label + at, before[i], strlen(before[i])))
+				found = strlen(before[i]);
+		size = 0;
+		if (!found && sscanf(label + at, "block (%*9u levels) in %n", &size) == 0 && size > 0)
+			found = (size_t)size;
+		at += found;
+	}
+	return at;
+}
+
+/* Returns the label, to be free()d, as caller_locations has it from 3.4 on, with the class. NULL: no memory. */
+static char *label_of(const struct ruby_code_record *r)
+{
+	_cleanup_(freep) char *name = strndup((const char *)r->name, r->name_size);
+	_cleanup_(freep) char *class = strndup((const char *)r->class, r->class_size);
+	size_t prefix = name && r->class_size && !(r->addr & 1) ? prefix_size(name) : 0;
+	char block[48] = "", *label = NULL;
+
+	if (!name || !class)
+		return NULL;
+	if (r->kind & RUBY_BLOCK && r->levels > 1)
+		snprintf(block, sizeof(block), "block (%u levels) in ", r->levels);
+	else if (r->kind & RUBY_BLOCK)
+		strcpy(block, "block in ");
+	if (asprintf(&label, "%s%.*s%s%s%s", block, (int)prefix, name, class,
+		!r->class_size ? "" : r->kind & RUBY_SINGLETON ? "." : "#", name + prefix) < 0)
+		return NULL;
+	return label;
+}
+
 /* ---- the store ---- */
 
 struct ruby_codes *ruby_codes_new(void)
@@ -134,13 +178,14 @@ void ruby_codes_record(struct ruby_codes *c, const struct ruby_code_record *r, s
 	struct reader reader = { at, read, arg };
 	struct ruby_code *code;
 
-	if (size < head || (r->flags & RUBY_UNREADABLE) || r->name_size > RUBY_NAME_MAX || r->file_size > size - head ||
-		!r->code || idmap_pointer(&c->by_id, r->code) || c->by_id.n >= CODES_MAX)
+	if (size < head || (r->flags & RUBY_UNREADABLE) || r->name_size > RUBY_NAME_MAX ||
+		r->class_size > RUBY_NAME_MAX || r->file_size > size - head || !r->code ||
+		idmap_pointer(&c->by_id, r->code) || c->by_id.n >= CODES_MAX)
 		return;
 	code = calloc(1, sizeof(*code));
 	if (!code)
 		return;
-	code->name = strndup((const char *)r->name, r->name_size);
+	code->name = label_of(r);
 	code->file = r->file_size ? strndup((const char *)r->file, r->file_size) : NULL;
 	code->first_line = r->first_line;
 	code->n = r->size < POSITIONS_MAX ? r->size : POSITIONS_MAX;

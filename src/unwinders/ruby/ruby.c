@@ -27,16 +27,17 @@ enum {
 	DISPATCHES_MIN = 5, /* jumps to the next instruction: 10 in 2.7 and 3.1, 12 in 3.3 */
 };
 
-/* offsetof() and sizeof() in ruby/vm_core.h (rb_control_frame_t, struct rb_iseq_constant_body) and ruby/iseq.h (struct
- * iseq_insn_info_entry), at the tag next to the row, such as v3.1.2. */
+/* offsetof() and sizeof() in ruby/vm_core.h (rb_control_frame_t, struct rb_iseq_constant_body), ruby/iseq.h (struct
+ * iseq_insn_info_entry) and ruby/internal/class.h (struct RClass_and_rb_classext_t), and FL_SINGLETON, at the tag next
+ * to the row, such as v3.1.2. Before 3.3 a class has its name among its instance variables. */
 static const struct ruby_row {
 	unsigned version;
 	struct ruby_layout at;
 } rows[] = {
-	{ V(2, 7), { 56, 16, 120, 136, 144, 8, 1, {} } },   /* v2.7.4 */
-	{ V(3, 1), { 64, 16, 120, 136, 144, 12, 1, {} } },  /* v3.1.2 */
-	{ V(3, 3), { 56, 24, 112, 128, 136, 12, 0, {} } }, /* v3.3.8 */
-	{ V(3, 4), { 56, 24, 112, 128, 136, 12, 0, {} } }, /* v3.4.11 */
+	{ V(2, 7), { 56, 16, 120, 136, 144, 8, 176, 0, 0, 0, 0, 1, {} } },   /* v2.7.4 */
+	{ V(3, 1), { 64, 16, 120, 136, 144, 12, 176, 0, 0, 0, 0, 1, {} } },  /* v3.1.2 */
+	{ V(3, 3), { 56, 24, 112, 128, 136, 12, 168, 128, 152, 12, 0, 0, {} } }, /* v3.3.8 */
+	{ V(3, 4), { 56, 24, 112, 128, 136, 12, 168, 128, 152, 13, 1, 0, {} } }, /* v3.4.11 */
 };
 
 unsigned ruby_version(struct elf *e)

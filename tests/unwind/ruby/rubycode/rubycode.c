@@ -11,6 +11,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A class, '#' and a method, after "block (4294967295 levels) in ". */
+#define LABEL_MAX (2 * RUBY_NAME_MAX + 1 + 29)
+
 struct memory {
 	const uint8_t *data;
 	size_t size;
@@ -36,14 +39,17 @@ static void check(const struct ruby_codes *c, uint64_t code)
 
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
 		if (ruby_codes_name(c, FRAME_RUBY(code, at[i]), &n) &&
-			(strlen(n.name) > RUBY_NAME_MAX || (n.file && strlen(n.file) > RUBY_FILE_MAX)))
+			(strlen(n.name) > LABEL_MAX || (n.file && strlen(n.file) > RUBY_FILE_MAX)))
 			abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* A row of the program, not data of a process. */
-	static const struct ruby_layout layouts[] = { { 56, 16, 120, 136, 144, 8 }, { 56, 24, 112, 128, 136, 12 } };
+	static const struct ruby_layout layouts[] = {
+		{ .insns = 120, .insns_size = 136, .insns_index = 144, .entry_size = 8 },
+		{ .insns = 112, .insns_size = 128, .insns_index = 136, .entry_size = 12 },
+	};
 	struct ruby_codes *c = ruby_codes_new();
 	struct memory m = { data, size };
 	struct ruby_code_record *r;
@@ -55,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		r = calloc(1, whole);
 		memcpy(r, data, size < whole ? size : whole);
 		r->name_size &= 1023;
+		r->class_size &= 1023;
 		r->flags &= 3;
 		r->size &= 0x1ffff;
 		ruby_codes_record(c, r, whole, &layouts[size & 1], read_memory, &m);
