@@ -75,6 +75,7 @@ _Static_assert(HASH_WORDS == HASH_THIRD + RUBY_FILE_MAX / 8, "a power of 2");
 #define TYPE_BLOCK   2
 #define TYPE_PLAIN   8
 #define PARENTS_MAX  64
+#define INTERNAL     0x616e7265746e693cULL /* "<interna" */
 
 /* ruby/vm_core.h: ep[-2] is a method entry, cref or svar {.., entry 8}, ep[-1] the environment around a block, with
  * two tag bits, ep[0] the flags. ruby/method.h: rb_callable_method_entry_t: def, owner; rb_method_definition_t:
@@ -349,7 +350,11 @@ __global int ruby_read_code(struct ruby_scratch *s)
 	label = s->proc.at.path ? ruby_read_method(s) : code_word(s, BODY_LABEL);
 	if (read_str(s, label, r->name, RUBY_NAME_MAX, &r->name_size))
 		return -1;
-	return read_str(s, ruby_path(code_word(s, BODY_PATH)), r->file, RUBY_FILE_MAX, &r->file_size);
+	if (read_str(s, ruby_path(code_word(s, BODY_PATH)), r->file, RUBY_FILE_MAX, &r->file_size))
+		return -1;
+	if (s->proc.at.hides_internal && r->file_size > 8 && r->file[0] == INTERNAL)
+		r->file_size = r->first_line = r->size = 0;
+	return 0;
 }
 
 static __always_inline int name_code(struct ruby_scratch *s, __u64 addr, int readable)

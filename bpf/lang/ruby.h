@@ -8,7 +8,7 @@
  * A frame leads to the entry of its method, which has the class that the method was defined in: an iseq has two names
  * if two classes have its method (dup, module_function).
  *
- * Layouts of ruby at tags v2.7.4 to v3.4.5, the same except for the members of struct ruby_layout: ruby/vm_core.h
+ * Layouts of ruby at tags v2.7.4 to v4.0.0, the same except for the members of struct ruby_layout: ruby/vm_core.h
  * (rb_execution_context_t, rb_control_frame_t, VM_FRAME_*, rb_iseq_constant_body), include/ruby/internal/core/rstring.h
  * and rarray.h, ruby/method.h (rb_callable_method_entry_t), ruby/internal/class.h (rb_classext_struct, from 3.3 on).
  * Offsets in bytes. */
@@ -29,7 +29,8 @@ struct ruby_layout {
 	__u8 singleton;    /* class: the flags' bit of a singleton class */
 	__u8 is_merged;    /* a rescue or ensure stands for its method, as from 3.4 on */
 	__u8 line_tag;     /* low bits of location.first_lineno that are a tag: 1 if it is a Fixnum */
-	__u8 pad[3];
+	__u8 hides_internal; /* methods in <internal:..> have no place of their own, as from 4.0 on */
+	__u8 pad[2];
 };
 
 #define RUBY_EC_GLOBAL 255

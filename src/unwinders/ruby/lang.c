@@ -72,7 +72,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 
 const struct lang lang_ruby = {
 	.name = "ruby",
-	.version = 6,
+	.version = 7,
 	.proc_size = sizeof(struct ruby_proc),
 	.table = table,
 	.open = open_file,
