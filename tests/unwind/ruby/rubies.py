@@ -22,6 +22,8 @@ import pythons
 DEBIAN = {'2.7': 'bullseye', '3.1': 'bookworm', '3.3': 'trixie'}
 # Versions that are in experimental; their dependencies are those of another version in sid.
 EXPERIMENTAL = {'3.4': '3.3'}
+# A web server and a framework with the Ruby of each suite: web-3.3.
+WEB = ['puma', 'ruby-sinatra']
 
 
 def names():
@@ -35,12 +37,13 @@ def get(name):
     with open(CACHE / 'lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (directory / 'done').exists():
+            version = name.removeprefix('web-')
             base = EXPERIMENTAL.get(name)
-            packages.unpack_whole(CACHE, 'sid' if base else DEBIAN[name], 'amd64', directory / 'root',
-                                  [f'ruby{base or name}'])
+            packages.unpack_whole(CACHE, 'sid' if base else DEBIAN[version], 'amd64', directory / 'root',
+                                  [f'ruby{base or version}', *(WEB if name != version else [])])
             if base:
                 packages.unpack(CACHE, 'experimental', 'amd64', directory / 'root', [f'ruby{name}', f'libruby{name}'])
-            pythons.enter(directory, f'/usr/bin/ruby{name}')
+            pythons.enter(directory, f'/usr/bin/ruby{version}')
             (directory / 'python').rename(directory / 'ruby')
             (directory / 'done').touch()
     return directory / 'ruby'
