@@ -36,9 +36,11 @@ struct ruby_own {
 };
 
 struct ruby_place {
-	__u64 end;   /* end of the control frames: the last one is a dummy */
-	__u64 inner; /* a frame was shown before this one */
-	__u64 skips; /* the next frame of an iseq is not shown */
+	__u64 end;    /* end of the control frames: the last one is a dummy */
+	__u64 newest; /* the first frame */
+	__u64 skips;  /* the next frame of an iseq is not shown */
+	__u64 ran;    /* the loop that the next vm_exec() has called was met */
+	__u64 tag;    /* in the C frame of the newest vm_exec(); 0 after the first loop */
 };
 
 #include "list.bpf.h"
@@ -48,10 +50,11 @@ _Static_assert(HASH_WORDS == HASH_THIRD + RUBY_FILE_MAX / 8, "a power of 2");
 #define FRAME_UNKNOWN 1 /* not a frame's address, so ruby_next() fails to read it */
 #define STACK_MAX     (1ULL << 30) /* bytes of a thread's stack */
 
-/* rb_execution_context_t: vm_stack, vm_stack_size (words), cfp */
+/* rb_execution_context_t: vm_stack, vm_stack_size (words), cfp, tag: where an exception goes */
 #define EC_STACK 0
 #define EC_SIZE  8
 #define EC_FRAME 16
+#define EC_TAG   24
 
 /* rb_control_frame_t */
 #define FRAME_PC   0
@@ -124,6 +127,8 @@ static __always_inline void move_proc(struct ruby_proc *p, __u64 bias)
 {
 	p->ec_at += p->ec_kind > PYTHON_TLS_OFFSET ? bias : 0;
 	p->symbols += p->symbols ? bias : 0;
+	for (int i = 0; i < RUBY_EXEC_PARTS; i++)
+		p->exec[i] += p->exec[i] ? bias : 0;
 }
 
 /* Returns the block of a module's thread-local variables, by glibc's vector of blocks. */
@@ -170,7 +175,7 @@ __global __u64 ruby_context(struct ruby_scratch *s, __u64 tp)
 __global int ruby_begin(struct walk *w)
 {
 	struct ruby_scratch *s;
-	__u64 ec, words[3] = {};
+	__u64 ec, words[4] = {};
 
 	if (!w)
 		return -1;
@@ -187,7 +192,8 @@ __global int ruby_begin(struct walk *w)
 	if (bpf_probe_read_user(words, sizeof(words), (const void *)ec) || words[EC_SIZE / 8] > STACK_MAX / 8)
 		return -1;
 	place_of(w)->own.end = words[EC_STACK / 8] + 8 * words[EC_SIZE / 8] - s->proc.at.frame_size;
-	w->list.frame = words[EC_FRAME / 8];
+	place_of(w)->own.newest = w->list.frame = words[EC_FRAME / 8];
+	place_of(w)->own.tag = words[EC_TAG / 8];
 	return 0;
 }
 
@@ -554,18 +560,56 @@ static __always_inline int is_merged(struct walk *w, struct ruby_scratch *s, __u
 	return skips;
 }
 
+static __always_inline int is_first(struct walk *w)
+{
+	return w->list.frame == place_of(w)->own.newest;
+}
+
 /* Returns whether this loop is about to return: its frame has left the list, whose newest frame is that of the function
  * in C which called the loop. */
 static __always_inline int has_left(struct walk *w, __u64 flags)
 {
-	return w->list_in && !place_of(w)->own.inner && w->sp == w->first_sp && flags & FLAG_CFRAME;
+	return w->list_in && is_first(w) && w->sp == w->first_sp && flags & FLAG_CFRAME;
 }
 
 /* Returns whether C has made the frame for a call but has not entered a loop for it yet: the loop that called C has
  * begun, but this frame has not. */
 static __always_inline int is_pending(struct walk *w, __u64 flags, const struct list_memo *m, __u64 pc)
 {
-	return w->list_in && !place_of(w)->own.inner && w->sp != w->first_sp && flags & FLAG_FINISH && pc == m->start;
+	return w->list_in && is_first(w) && w->sp != w->first_sp && flags & FLAG_FINISH && pc == m->start;
+}
+
+static __always_inline int is_exec(const struct ruby_scratch *s, __u64 addr)
+{
+	int is = 0;
+
+	for (int i = 0; i < RUBY_EXEC_PARTS; i++)
+		is |= s->proc.exec[i] && addr - s->proc.exec[i] < s->proc.exec_size[i];
+	return is;
+}
+
+/* Returns whether vm_exec() has called a loop, whose frames were shown. It has none before it begins, and while it
+ * handles an exception that has ended its loop: then the loop's frames are its own, if it is the newest vm_exec(). */
+static __always_inline int has_run(struct walk *w, int in_exec)
+{
+	struct list_place *at = place_of(w);
+	int ran = !!at->own.ran;
+
+	if (w->list_in)
+		at->own.ran = !in_exec;
+	return in_exec && ran;
+}
+
+/* Ends the frames of a loop. Returns 0. */
+static __always_inline int end_loop(struct walk *w, int in_exec)
+{
+	struct list_place *at = place_of(w);
+
+	if (in_exec)
+		w->list.entry = at->own.tag; /* in another C frame: the frames are the next loop's */
+	at->own.tag = 0;
+	w->list.ended = 0;
+	return 0;
 }
 
 __global int ruby_next(struct walk *w, __u64 *frame)
@@ -573,17 +617,19 @@ __global int ruby_next(struct walk *w, __u64 *frame)
 	struct ruby_scratch *s = w ? scratch_of(w) : NULL;
 	__u64 code, ep, flags, pc, next;
 	struct list_memo *m;
+	int in_exec;
 	__s64 o;
 
 	if (!s || !frame)
 		return -1;
 	w->list.entry = 0;
+	in_exec = w->list_in && is_exec(s, w->lookup);
+	if (has_run(w, in_exec))
+		return 0;
 	if (w->list.frame >= place_of(w)->own.end && w->list.frame != FRAME_UNKNOWN)
 		w->list.frame = 0;
-	if (w->list.ended || !w->list.frame) {
-		w->list.ended = 0;
-		return 0;
-	}
+	if (w->list.ended || !w->list.frame)
+		return end_loop(w, in_exec);
 	o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
 	ep = o < 0 ? 0 : frame_word(s, o + FRAME_EP);
 	if (o < 0 || read_env(s, ep)) {
@@ -591,7 +637,7 @@ __global int ruby_next(struct walk *w, __u64 *frame)
 		return -1;
 	}
 	flags = s->own.env[2];
-	if (has_left(w, flags))
+	if (!in_exec && has_left(w, flags))
 		return 0;
 	next = w->list.frame + s->proc.at.frame_size;
 	code = code_of(s, frame_word(s, o + FRAME_ISEQ), flags);
@@ -599,11 +645,10 @@ __global int ruby_next(struct walk *w, __u64 *frame)
 	if (code && !is_merged(w, s, code, flags)) {
 		pc = frame_word(s, o + FRAME_PC);
 		m = find_memo(w, s, code);
-		if (!(code & 1) && is_pending(w, flags, m, pc)) {
+		if (!(code & 1) && !in_exec && is_pending(w, flags, m, pc)) {
 			w->list.frame = next;
 			return 1;
 		}
-		place_of(w)->own.inner = 1;
 		w->list.in_c += code & 1;
 		*frame = FRAME_RUBY(m->id & CODE_MASK, code & 1 ? 0 : position(m, pc));
 	}
@@ -617,8 +662,10 @@ __global int ruby_batch(struct walk *w)
 	return 0;
 }
 
-/* A thread has one list. */
+/* A thread has one list; vm_exec() needs no frames after its loop. */
 __global int ruby_outer(struct walk *w)
 {
-	return -1;
+	struct ruby_scratch *s = w ? scratch_of(w) : NULL;
+
+	return s && place_of(w)->own.ran && is_exec(s, w->lookup) ? 0 : -1;
 }

@@ -3,7 +3,8 @@
  *
  * CRuby keeps a control frame for each call at the end of the thread's (or fiber's) own stack, the newest lowest; the
  * execution context (ec), a thread-local variable, points to it. One vm_exec_core() in C runs the frames up to the
- * first with VM_FRAME_FLAG_FINISH. Functions in C have a control frame, too, which no loop runs.
+ * first with VM_FRAME_FLAG_FINISH. Functions in C have a control frame, too, which no loop runs. An exception ends the
+ * loop by longjmp() to vm_exec(), which looks for the code that rescues it and begins another loop for the same frames.
  *
  * A frame leads to the entry of its method, which has the class that the method was defined in: an iseq has two names
  * if two classes have its method (dup, module_function).
@@ -33,7 +34,8 @@ struct ruby_layout {
 	__u8 pad[2];
 };
 
-#define RUBY_EC_GLOBAL 255
+#define RUBY_EC_GLOBAL  255
+#define RUBY_EXEC_PARTS 2 /* the function, and the part that the compiler has moved away */
 
 /* One process. Map `ruby_procs`: HASH, key: u32 tgid. Nothing here changes while the process runs.
  *
@@ -46,9 +48,11 @@ struct ruby_proc {
 	__u32 ec_kind;
 	__u64 symbols; /* address of ruby_global_symbols; 0: unknown, functions in C have no names */
 	__u64 last_op; /* the last ID of an operator, whose ID is its number */
+	__u64 exec[RUBY_EXEC_PARTS]; /* addresses of vm_exec(), which calls the loop; 0: unknown */
+	__u32 exec_size[RUBY_EXEC_PARTS];
 	struct ruby_layout at;
 };
-ABI_SIZE(ruby_proc, 56);
+ABI_SIZE(ruby_proc, 80);
 
 /* Frames: code id << 20 | position in the instructions, in words. */
 #define RUBY_CODE_BITS 40

@@ -120,31 +120,7 @@ static void find_symbols(struct elf *e, struct ruby_proc *ret)
 	ret->last_op = s.last_op;
 }
 
-int ruby_open(struct elf *e, struct ruby_proc *ret)
-{
-	unsigned version = ruby_version(e);
-	const struct ruby_row *row = find_row(version);
-	struct elf_symbol sym;
-	struct python_tls tls;
-
-	*ret = (struct ruby_proc){};
-	if (!version)
-		return -ENOENT;
-	if (!row)
-		return 0;
-	if (elf_symbol_named(e, "ruby_current_execution_context_ptr", &sym))
-		tls = (struct python_tls){ sym.vaddr, 0, RUBY_EC_GLOBAL };
-	else if (!python_tls(e, "rb_errinfo", &tls))
-		return 0;
-	ret->at = row->at;
-	ret->ec_at = tls.at;
-	ret->ec_add = tls.add;
-	ret->ec_kind = tls.kind;
-	find_symbols(e, ret);
-	return 0;
-}
-
-/* ---- the loop ---- */
+/* ---- the loop, and vm_exec() ---- */
 
 static const struct eh_range *range_at(const struct eh_ranges *ranges, uint64_t vaddr)
 {
@@ -208,23 +184,125 @@ static const struct eh_range *most_dispatches(struct elf *e, const struct eh_ran
 	return found;
 }
 
+/* Returns the loop, or NULL. */
+static const struct eh_range *find_loop(struct elf *e, const struct eh_ranges *ranges)
+{
+	struct elf_symbol exec;
+	const struct eh_range *loop = elf_symbol_named(e, "rb_vm_exec", &exec) ?
+		largest_callee(e, exec.vaddr, exec.vaddr + exec.size, ranges) : most_dispatches(e, ranges);
+
+	return size_of(loop) < LOOP_MIN ? NULL : loop;
+}
+
+/* Returns the function with a call instruction of x86_64 that leads to vaddr, or NULL. */
+static const struct eh_range *find_caller(struct elf *e, const struct eh_ranges *ranges, uint64_t vaddr)
+{
+	for (size_t i = 0; i < ranges->len && elf_machine(e) == EM_X86_64; i++) {
+		const struct eh_range *r = &ranges->data[i];
+		const uint8_t *start = elf_at(e, r->start, size_of(r)), *end = start ? start + size_of(r) : NULL, *p = start;
+		int32_t to;
+
+		while (p && (p = memchr(p, 0xe8, (size_t)(end - p))) && end - p >= 5) {
+			memcpy(&to, ++p, 4);
+			if (r->start + (uint64_t)(p - start) + 4 + (uint64_t)(int64_t)to == vaddr)
+				return r;
+		}
+	}
+	return NULL;
+}
+
+/* Returns the part of a function that the compiler has moved away: a conditional branch leads there. NULL: none. */
+static const struct eh_range *moved_part(struct elf *e, const struct eh_ranges *ranges, const struct eh_range *r)
+{
+	_cleanup_(code_closep) struct code *c = NULL;
+	const uint8_t *p = elf_at(e, r->start, size_of(r));
+	struct code_insn i;
+
+	if (!p || code_open(elf_machine(e), false, &c))
+		return NULL;
+	for (uint64_t at = 0; at < size_of(r); at += i.size) {
+		if (!code_decode(c, p + at, size_of(r) - at, r->start + at, &i)) {
+			i.size = (uint8_t)code_skip(c);
+			continue;
+		}
+		if (i.flow != CODE_BRANCH || i.target - r->start < size_of(r))
+			continue;
+		for (size_t k = 0; k < ranges->len; k++)
+			if (i.target - ranges->data[k].start < size_of(&ranges->data[k]))
+				return &ranges->data[k];
+	}
+	return NULL;
+}
+
+/* Finds vm_exec(), which calls the loop. */
+static void find_exec(struct elf *e, const struct eh_ranges *ranges, struct ruby_proc *ret)
+{
+	const struct eh_range *loop = find_loop(e, ranges), *part[RUBY_EXEC_PARTS] = {};
+
+	if (loop)
+		part[0] = find_caller(e, ranges, loop->start);
+	if (part[0])
+		part[1] = moved_part(e, ranges, part[0]);
+	for (int i = 0; i < RUBY_EXEC_PARTS && part[i]; i++) {
+		ret->exec[i] = part[i]->start;
+		ret->exec_size[i] = (uint32_t)size_of(part[i]);
+	}
+}
+
+static bool add_range(struct table_header *hdr, uint64_t start, uint64_t size)
+{
+	if (!size || start < hdr->base || start + size - hdr->base > UINT32_MAX)
+		return false;
+	hdr->range[hdr->nranges].start = (uint32_t)(start - hdr->base);
+	hdr->range[hdr->nranges++].end = (uint32_t)(start + size - hdr->base);
+	return true;
+}
+
 int ruby_loop(struct elf *e, struct table_header *hdr)
 {
 	struct eh_ranges ranges = {};
 	const struct eh_range *loop;
-	struct elf_symbol exec;
+	struct ruby_proc proc = {};
 	int err;
 
 	err = ehframe_ranges(e, &ranges);
-	loop = err ? NULL : elf_symbol_named(e, "rb_vm_exec", &exec) ?
-		largest_callee(e, exec.vaddr, exec.vaddr + exec.size, &ranges) : most_dispatches(e, &ranges);
-	if (size_of(loop) < LOOP_MIN || loop->start < hdr->base || loop->end - hdr->base > UINT32_MAX) {
-		err = err ? err : -ENOENT;
-	} else {
-		hdr->nranges = 1;
-		hdr->range[0].start = (uint32_t)(loop->start - hdr->base);
-		hdr->range[0].end = (uint32_t)(loop->end - hdr->base);
-	}
+	loop = err ? NULL : find_loop(e, &ranges);
+	if (loop && add_range(hdr, loop->start, size_of(loop)))
+		find_exec(e, &ranges, &proc);
+	else if (!err)
+		err = -ENOENT;
+	for (int i = 0; i < RUBY_EXEC_PARTS; i++)
+		add_range(hdr, proc.exec[i], proc.exec_size[i]);
 	eh_ranges_done(&ranges);
 	return err;
+}
+
+/* ---- the process ---- */
+
+int ruby_open(struct elf *e, struct ruby_proc *ret)
+{
+	unsigned version = ruby_version(e);
+	const struct ruby_row *row = find_row(version);
+	struct elf_symbol sym;
+	struct eh_ranges ranges = {};
+	struct python_tls tls;
+
+	*ret = (struct ruby_proc){};
+	if (!version)
+		return -ENOENT;
+	if (!row)
+		return 0;
+	if (elf_symbol_named(e, "ruby_current_execution_context_ptr", &sym))
+		tls = (struct python_tls){ sym.vaddr, 0, RUBY_EC_GLOBAL };
+	else if (!python_tls(e, "rb_errinfo", &tls))
+		return 0;
+	ret->at = row->at;
+	ret->ec_at = tls.at;
+	ret->ec_add = tls.add;
+	ret->ec_kind = tls.kind;
+	find_symbols(e, ret);
+	if (!ehframe_ranges(e, &ranges))
+		find_exec(e, &ranges, ret);
+	eh_ranges_done(&ranges);
+	return 0;
 }

@@ -15,7 +15,7 @@ import sys
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1] / 'lib'), str(HERE.parent / 'hotspot')]
+sys.path[:0] = [str(HERE.parents[1] / 'lib')]
 import absent
 import busy
 import rubies

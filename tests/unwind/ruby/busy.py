@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""busy.py - samples a program that raises and leaves blocks all the time (busy.rb).
+
+    busy.py STRATA SECONDS [VERSION]...
+
+99 % of the stacks are whole to the thread's start: an exception is often between the loop that it has ended and the next one.
+One in a thousand may have an impossible chain of calls: of a frame that is just being made, the words of an older one
+are read."""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1] / 'lib')]
+import absent
+import rubies
+import traced
+
+SCRIPT = 'profile:hz:499 { @[ustack] = count(); } interval:s:%d { exit(); }'
+# The next frame of the program below each one, where this does not depend on functions in C.
+CALLERS = {
+    'deep': 'block in deep|rescues|ensures|rescue in ensures', 'rescues': 'block in main', 'ensures': 'block in main', 'throws': 'block in main',
+    'breaks': 'block in main', 'returns': 'block in main', 'retries': 'block in main', 'rescue in rescues': 'rescues',
+    'ensure in ensures': 'ensures', 'rescue in ensures': 'ensures', 'rescue in retries': 'retries', 'block in deep': 'deep',
+    'block in ensures': 'ensures|ensure in ensures', 'block in throws': 'throws', 'block (2 levels) in throws': 'block in throws',
+    'block (3 levels) in throws': 'block (2 levels) in throws', 'block in breaks': 'breaks', 'block in returns': 'returns',
+    'block in main': 'main', 'main': '<main>', '<main>': None,
+}
+OWN = re.compile(r'(.*) \S*busy\.rb:~?\d+$')
+
+
+def stacks_of(text):
+    """Yields (frames, samples) of each stack of @."""
+    for found in re.finditer(r'^@\[\n(.*?)^\]: (\d+)$', text, re.M | re.S):
+        yield [line.strip() for line in found.group(1).splitlines()], int(found.group(2))
+
+
+def label(frame):
+    """Returns the label of a frame of the program without the class, or None."""
+    found = OWN.match(frame)
+    return re.sub(r'Object#', '', found.group(1)) if found else None
+
+
+def is_possible(frames):
+    """Whether each frame of the program has a possible caller; a stack that says that it ends early lacks some."""
+    own = [name for name in map(label, frames) if name]
+    for name, caller in zip(own, [*own[1:], None]):
+        if name not in CALLERS:
+            return False
+        if caller is None and not frames[-1].startswith('[') and CALLERS[name] is not None and 'block in <main>' not in own:
+            return False
+        if caller is not None and (CALLERS[name] is None or caller not in CALLERS[name].split('|')):
+            return False
+    return True
+
+
+def check(strata, seconds, name):
+    program = traced.start(rubies.get(name), HERE / 'busy.rb')
+    assert program.stdout.readline() == b'begun\n'
+    done = subprocess.run([strata, '-p', str(program.pid), '-e', SCRIPT % seconds], stdout=subprocess.PIPE, text=True,
+                          errors='replace', check=True)
+    program.communicate()
+    total = whole = wrong = 0
+    bad = collections.Counter()
+    for frames, n in stacks_of(done.stdout):
+        total += n
+        whole += n * (not frames[-1].startswith('['))
+        possible = is_possible(frames)
+        wrong += n * (not possible)
+        if not possible or frames[-1].startswith('['):
+            bad['\n    '.join(frames)] += n
+    fine = total > 100 * seconds and whole >= 0.99 * total and wrong <= total / 1000
+    print(f'{"ok" if fine else "not ok"} {name}: {total} samples, {100 * whole / max(total, 1):.2f} % whole, {wrong} with an '
+          f'impossible chain of calls', flush=True)
+    for text, n in bad.most_common(3):
+        print(f'  {n}:\n    {text}')
+    return fine
+
+
+def main(strata, seconds, *names):
+    failed = False
+    for name in names or rubies.names():
+        try:
+            failed |= not check(strata, int(seconds), name)
+        except absent.Missing as e:
+            failed |= absent.fails(name, e)
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
