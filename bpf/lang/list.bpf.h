@@ -55,7 +55,7 @@ struct LIST(scratch) {
 	struct LIST(own) own;
 	struct LIST(proc) proc; /* the process of this walk */
 	__u32 walk, pad;
-	struct list_memo memo[MEMO];
+	struct list_memo memo[MEMO] __attribute__((aligned(64))); /* few of them straddle cache lines */
 	struct LIST(code_record) out;
 } __attribute__((aligned(64)));
 

@@ -23,8 +23,10 @@
 #define HASH_SECOND_SIZE class_size
 #define HASH_THIRD_SIZE  file_size
 
-#define LIST_MEMO_OWN   __u64 start, method; __u32 size, pad; /* instructions: address, words; own.method */
+/* The instructions: address, words; own.method, the hash of its class, and own.tick when that was read. */
+#define LIST_MEMO_OWN   __u64 start, method, class; __u32 size, tick;
 #define MEMO_TAGS       1 /* a C function's method entry */
+#define TICK_SHIFT      27 /* of ns */
 #define CLASS_BYTES     160 /* of a class, the smallest room that has its names */
 
 struct ruby_own {
@@ -32,6 +34,7 @@ struct ruby_own {
 	__u64 method;    /* ep[-2] of the frame's method: its entry, or what leads to it; 0: unknown */
 	__u64 path;      /* name of the class that the method was defined in: a String; 0: none */
 	__u64 singleton; /* the method is the class's own */
+	__u64 tick;      /* of this walk; the class of a method is read once in 0.13 s, its iseq in each walk */
 	__u64 object[CLASS_BYTES / 8];
 };
 
@@ -194,6 +197,7 @@ __global int ruby_begin(struct walk *w)
 	place_of(w)->own.end = words[EC_STACK / 8] + 8 * words[EC_SIZE / 8] - s->proc.at.frame_size;
 	place_of(w)->own.newest = w->list.frame = words[EC_FRAME / 8];
 	place_of(w)->own.tag = words[EC_TAG / 8];
+	s->own.tick = (__u32)(bpf_ktime_get_ns() >> TICK_SHIFT);
 	return 0;
 }
 
@@ -440,16 +444,15 @@ __global __u64 ruby_class(struct ruby_scratch *s)
 }
 
 /* Returns the cookie of the code whose head is in s->code. */
-__global __u64 ruby_cookie(struct ruby_scratch *s, __u64 addr)
+__global __u64 ruby_cookie(struct ruby_scratch *s, __u64 addr, __u64 class)
 {
 	__u64 h;
 
 	if (!s)
 		return 0;
-	h = ruby_class(s);
 	if (addr & 1)
-		return seen_mix(seen_mix(h, addr), s->code[0]);
-	h = seen_mix(seen_mix(h, code_word(s, 0)), code_word(s, BODY_LABEL));
+		return seen_mix(seen_mix(class, addr), s->code[0]);
+	h = seen_mix(seen_mix(class, code_word(s, 0)), code_word(s, BODY_LABEL));
 	h = seen_mix(h, code_word(s, BODY_PATH));
 	return seen_mix(seen_mix(h, code_word(s, BODY_START)), code_word(s, BODY_LINE));
 }
@@ -458,7 +461,7 @@ __global __u64 ruby_cookie(struct ruby_scratch *s, __u64 addr)
  * Returns 0. */
 __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
 {
-	__u64 cookie = 0, id;
+	__u64 cookie = 0, class = 0, id;
 	int readable, seen = 0;
 	struct list_memo *m;
 
@@ -466,10 +469,16 @@ __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
 		return -1;
 	m = memo_of(s, addr);
 	readable = !read_head(s, addr);
+	if (readable && m->method == s->own.method && m->tick == s->own.tick &&
+		refresh(m, w, s, addr, ruby_cookie(s, addr, m->class)))
+		return 0;
 	if (readable) {
-		cookie = ruby_cookie(s, addr);
+		class = ruby_class(s);
+		cookie = ruby_cookie(s, addr, class);
 		if (refresh(m, w, s, addr, cookie)) {
 			m->method = s->own.method;
+			m->class = class;
+			m->tick = s->own.tick;
 			return 0;
 		}
 	}
@@ -477,7 +486,7 @@ __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
 	/* The next walk looks an unreadable one up again. */
 	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk,
 		readable && !(addr & 1) ? code_word(s, BODY_START) : 0, s->own.method,
-		readable ? code_word(s, 0) >> 32 : 0 };
+		class, readable ? code_word(s, 0) >> 32 : 0, s->own.tick };
 	return 0;
 }
 

@@ -199,7 +199,8 @@ static const struct eh_range *find_caller(struct elf *e, const struct eh_ranges 
 {
 	for (size_t i = 0; i < ranges->len && elf_machine(e) == EM_X86_64; i++) {
 		const struct eh_range *r = &ranges->data[i];
-		const uint8_t *start = elf_at(e, r->start, size_of(r)), *end = start ? start + size_of(r) : NULL, *p = start;
+		const uint8_t *start = elf_at(e, r->start, size_of(r)), *p = start;
+		const uint8_t *end = start ? start + size_of(r) : NULL;
 		int32_t to;
 
 		while (p && (p = memchr(p, 0xe8, (size_t)(end - p))) && end - p >= 5) {
