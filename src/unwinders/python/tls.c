@@ -4,7 +4,7 @@
  * In a stripped file its variable has no symbol, but functions that only return it have one. The file's
  * compilation decides how they read it:
  *
- *     in a program           mov %fs:-24,%rax
+ *     in a program           mov %fs:-24,%rax;  or  mov $-24,%rax;  mov %fs:(%rax),%rax
  *     loaded at start        mov slot(%rip),%rax;  mov %fs:(%rax),%rax
  *     in any library         lea pair(%rip),%rdi;  call __tls_get_addr;  mov 8(%rax),%rax
  *     by a descriptor        lea desc(%rip),%rax;  call *(%rax);  mov %fs:(%rax),%rax
@@ -25,9 +25,9 @@
 #define RSP       4
 #define RBP       5
 
-enum value_kind { VALUE_UNKNOWN, VALUE_ADDRESS, VALUE_LOADED, VALUE_THREAD, VALUE_CALLED };
+enum value_kind { VALUE_UNKNOWN, VALUE_ADDRESS, VALUE_LOADED, VALUE_THREAD, VALUE_CALLED, VALUE_NUMBER };
 
-/* The value of a register: an address in the file, the word at one, the thread pointer plus `at`, or the
+/* The value of a register: an address in the file, a number, the word at one, the thread pointer plus `at`, or the
  * result of a call for a variable's address or offset. */
 struct value {
 	enum value_kind kind;
@@ -83,7 +83,7 @@ static void load_x86(struct decode *d, const struct code_operand *m, struct valu
 			find(d, (struct value){}, (struct value){}, m->value);
 		*to = (struct value){ VALUE_THREAD };
 	} else if (m->thread) {
-		find(d, base, value_of(d, m->index), m->value);
+		find(d, base, value_of(d, m->index), m->value + (base.kind == VALUE_NUMBER ? (int64_t)base.at : 0));
 	} else if (m->reg == CODE_REG_PC) {
 		*to = (struct value){ VALUE_LOADED, (uint64_t)m->value };
 	} else if (base.kind == VALUE_THREAD || base.kind == VALUE_CALLED) {
@@ -138,6 +138,8 @@ static void step_x86(struct decode *d, const struct code_insn *i)
 		*to = (struct value){ VALUE_CALLED, (uint64_t)m.value, PYTHON_TLS_SLOT };
 	} else if (is(i, "add") && m.kind == CODE_IMM && to->kind == VALUE_THREAD) {
 		to->at += (uint64_t)m.value;
+	} else if (is(i, "mov") && m.kind == CODE_IMM) {
+		*to = (struct value){ VALUE_NUMBER, (uint64_t)m.value };
 	} else if (is(i, "mov") && m.kind == CODE_REG) {
 		*to = *reg_of(d, &m);
 	} else if (i->operand[0].reg != RSP && i->operand[0].reg != RBP) {

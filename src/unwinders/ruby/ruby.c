@@ -239,9 +239,11 @@ static const struct eh_range *moved_part(struct elf *e, const struct eh_ranges *
 static void find_exec(struct elf *e, const struct eh_ranges *ranges, struct ruby_proc *ret)
 {
 	const struct eh_range *loop = find_loop(e, ranges), *part[RUBY_EXEC_PARTS] = {};
+	struct elf_symbol exec;
 
 	if (loop)
-		part[0] = find_caller(e, ranges, loop->start);
+		part[0] = elf_symbol_named(e, "rb_vm_exec", &exec) ? range_at(ranges, exec.vaddr) :
+			find_caller(e, ranges, loop->start);
 	if (part[0])
 		part[1] = moved_part(e, ranges, part[0]);
 	for (int i = 0; i < RUBY_EXEC_PARTS && part[i]; i++) {
