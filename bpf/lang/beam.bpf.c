@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* beam.bpf.c - the kernel half of src/unwinders/beam/: Erlang's frames.
+ *
+ * The caller of Erlang code is the next return address on the process's stack. The last word of that stack leads to
+ * the code that ends the process. Below C that Erlang has called the stack begins where the code after the call will
+ * take it from:
+ *
+ *     mov %rbp,%rsp         C preserves rbp
+ *     mov 0x58(%r13),%rsp   Process.stop, of the scheduler's current process
+ *     mov %rax,%r13         C was erts_schedule(): no process runs
+ *
+ * beam.h describes the layouts. */
+#include "beam.h"
+
+#include "beam_code.bpf.h"
+
+#define PROCESS_STOP 0x58
+
+#ifndef STRATA_HOST
+/* The layout of a process is known from its own memory, by userspace. */
+__global int beam_meet(struct walk *w)
+{
+	return -1;
+}
+#endif
+
+/* Runs once in a walk, at its first frame of Erlang. Returns 0 on success, -1 on failure. */
+__global int beam_begin(struct walk *w)
+{
+	struct beam_scratch *s;
+	struct beam_proc *p;
+	__u64 now;
+	__u32 pid;
+
+	if (!w)
+		return -1;
+	pid = w->pid;
+	p = bpf_map_lookup_elem(&beam_procs, &pid);
+	s = scratch_of(w);
+	if (!p || !s)
+		return -1;
+	w->frame_begun = FRAME_LANG_BEAM;
+	own_of(w)->serial = ++s->serial;
+	own_of(w)->sp = own_of(w)->end = 0;
+	now = bpf_ktime_get_ns();
+	if (s->pid == pid && s->proc.generation == p->generation && now - s->began < BEAM_TRUST)
+		return 0;
+	s->began = now;
+	s->round++;
+	s->proc = *p;
+	s->pid = pid;
+	return beam_tables(s);
+}
+
+/* Sets the memo's frame, and sends its names if the stack is stored. */
+static __always_inline void name(struct walk *w, struct beam_scratch *s, struct beam_memo *m)
+{
+	if (m->frame && (!w->store || m->sent))
+		return;
+	s->module = m->module;
+	if (m->frame && beam_find_function(s, m->key))
+		return;
+	m->frame = beam_names(s, m->key);
+	m->sent = w->store && !beam_send(w, s, m->frame);
+}
+
+__global __u64 beam_frame(struct walk *w)
+{
+	struct beam_scratch *s = w ? scratch_of(w) : NULL;
+	struct beam_memo *m;
+	__u32 k;
+
+	if (!s || WALK_ARM64(w) || !(w->map.flags & MAPPING_ANON) ||
+		(w->frame_begun != FRAME_LANG_BEAM && beam_begin(w)))
+		return 0;
+	k = beam_at(s, w->pc - !(w->flags & WALK_EXACT));
+	if (k & BEAM_MEMO)
+		return 0;
+	m = &s->memo[k & (BEAM_MEMO - 1)];
+	s->place_pc = w->pc;
+	s->place_sp = w->sp;
+	s->place_serial = own_of(w)->serial;
+	s->place_any = !m->code;
+	if (!m->code)
+		return w->filter ? 0 : FRAME_BEAM_RUNTIME;
+	name(w, s, m);
+	return m->frame;
+}
+
+/* Erlang's frames are made one by one. */
+__global __u64 beam_frames(struct walk *w)
+{
+	return 0;
+}
+
+/* ---- the process's stack ---- */
+
+/* Returns whether a Process has a stack that contains sp, and notes its end. */
+__global int beam_is_on_stack(struct walk *w, __u64 process, __u64 sp)
+{
+	struct beam_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 *heap;
+
+	if (!s || (process & 7) || (sp & 7) ||
+		bpf_probe_read_user(s->heap, sizeof(s->heap), (void *)(process + s->proc.heap)))
+		return 0;
+	heap = s->heap;
+	if ((heap[0] & 7) || heap[1] - heap[0] != heap[3] * 8 || heap[3] > BEAM_HEAP_MAX ||
+		sp - heap[0] >= heap[1] - heap[0])
+		return 0;
+	own_of(w)->end = heap[1];
+	return 1;
+}
+
+/* Returns the process that the thread's scheduler runs, or 0. */
+__global __u64 beam_current(struct walk *w)
+{
+	struct beam_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 tp, block, scheduler = 0, process = 0;
+	const struct beam_tsd *at;
+	__u32 key, shift;
+
+	if (!s)
+		return 0;
+	tp = walk_tp(w);
+	at = &s->proc.tsd;
+	key = s->proc.key;
+	shift = at->block_shift & 31;
+	block = tp + (__u64)(__s64)at->first;
+	if (!tp || key >= BEAM_KEYS_MAX)
+		return 0;
+	if (key >= at->inlined) {
+		if (read_user(tp + (__u64)(__s64)at->blocks + 8ULL * (key >> shift), &block) || !block)
+			return 0;
+		key &= (1U << shift) - 1;
+	}
+	if (read_user(block + ((__u64)key << (at->entry_shift & 7)) + at->value, &scheduler) || !scheduler ||
+		read_user(scheduler + s->proc.current, &process))
+		return 0;
+	return process;
+}
+
+/* Sets *ret to the place of the process's stack when the walk's frame has called C, or is about to. Returns 0, 1 if the
+ * thread runs no process, or -1 if the place is unknown. */
+static __always_inline int called_c(struct walk *w, struct beam_scratch *s, __u64 *ret)
+{
+	__u64 process = w->flags & WALK_REGS ? w->regs[RULE_REG_R13] : beam_current(w), sp = w->fp;
+	__u32 leave = beam_leave(w, s);
+
+	if (leave == LEAVE_SCHEDULE)
+		return 1;
+	if (leave == LEAVE_STOP && read_user(process + PROCESS_STOP, &sp))
+		return -1;
+	*ret = sp;
+	return leave && beam_is_on_stack(w, process, sp) ? 0 : -1;
+}
+
+/* Finds the stack of the walk's frame. Returns 0, 1 if the thread runs no process, or -1 if it is unknown. */
+static __always_inline int find_stack(struct walk *w, struct beam_scratch *s, __u64 *ret)
+{
+	*ret = w->sp;
+	if (own_of(w)->sp == w->sp && own_of(w)->end)
+		return 0;
+	if (w->flags & WALK_REGS && beam_is_on_stack(w, w->regs[RULE_REG_R13], w->sp))
+		return 0;
+	return called_c(w, s, ret);
+}
+
+struct stack_search {
+	struct walk *w;
+	__u64 at, end;     /* the next word, the end of the stack */
+	__u64 start, size; /* compiled code */
+	__u64 ra;
+	__u32 any;         /* a return address may have any low bits */
+	__u32 bad;
+};
+
+static long stack_word(__u32 i, void *data)
+{
+	struct stack_search *s = data;
+	__u64 word = 0;
+
+	if (s->at >= s->end || walk_word(s->w, s->at, &word)) {
+		s->bad = 1;
+		return 1;
+	}
+	s->at += 8;
+	if ((s->any || !(word & 3)) && word - s->start < s->size) {
+		s->ra = word;
+		return 1;
+	}
+	/* A frame pointer (+JPfp), or a word that was not set yet. */
+	if (s->any || (word & 3) || !word || word - s->at < s->end - s->at)
+		return 0;
+	s->bad = 1;
+	return 1;
+}
+
+static __always_inline int to_caller(struct walk *w, struct beam_scratch *s, __u64 sp, int any)
+{
+	struct stack_search search = {.w = w, .at = sp, .end = own_of(w)->end, .any = any};
+	int err;
+
+	search.start = w->map.start;
+	search.size = w->map.end - w->map.start;
+	bpf_loop(BEAM_FRAME_WORDS, stack_word, &search, 0);
+	if (search.bad || !search.ra)
+		return stop(UNWIND_LANGUAGE);
+	if (search.at == search.end) /* the code that ends the process */
+		return stop(UNWIND_COMPLETE);
+	err = arrive(w, search.ra, search.at, w->fp, sp != w->sp);
+	own_of(w)->sp = w->sp;
+	return err;
+}
+
+__global int beam_unwind(struct walk *w)
+{
+	struct beam_scratch *s = w ? scratch_of(w) : NULL;
+	__u64 sp = 0;
+	int found;
+
+	if (!s)
+		return stop(UNWIND_UNREADABLE);
+	if (w->filter && !(w->filter & 1U << FRAME_LANG_BEAM)) /* no other language runs below Erlang */
+		return stop(UNWIND_COMPLETE);
+	if (w->frame_begun != FRAME_LANG_BEAM || s->place_serial != own_of(w)->serial || s->place_pc != w->pc ||
+		s->place_sp != w->sp)
+		return stop(UNWIND_LANGUAGE);
+	found = find_stack(w, s, &sp);
+	if (found)
+		return stop(found > 0 ? UNWIND_COMPLETE : UNWIND_LANGUAGE);
+	return to_caller(w, s, sp, s->place_any);
+}

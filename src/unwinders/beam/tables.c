@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/* tables.c - the tables of modules and atoms of Erlang's runtime, found in a process by what they contain: the runtime
+ * of OTP 29 exports none of them.
+ *
+ * Layouts: see bpf/lang/beam.h. */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owner.h"
+#include "beam.h"
+#include "target/elf.h"
+
+enum {
+	DATA_MAX = 64 << 20,   /* bytes of memory that are searched */
+	MODULES_MIN = 16,      /* the runtime itself has some twenty */
+	MODULES_MAX = 1 << 20,
+	SAMPLE = 64,           /* modules that are looked at */
+	FUNCTIONS_MIN = 8,     /* of these modules */
+	HEADER = 512,          /* bytes of a module that are read */
+	HEAD_FIRST = 64,       /* the least offset of a member */
+	HEAD_LAST = 256,
+	FUNCTIONS_25 = 96,     /* offset of functions[] in OTP 25 */
+	HEAP_25 = 0x80,        /* Process: heap */
+	HEAP_27 = 0xc0,
+	ATOM_NAME_AT = 64,     /* IndexTable: htable.name */
+	ATOM_SEGMENTS = 120,   /* seg_table */
+};
+
+/* ---- the file ---- */
+
+static const char atom_tab[] = "\0atom_tab";
+
+/* Returns the vaddr of the table's name, or 0. */
+static uint64_t find_name(const struct elf *e)
+{
+	struct elf_section s;
+	const uint8_t *p;
+
+	if (!elf_section(e, ".rodata", &s) || !s.data)
+		return 0;
+	p = memmem(s.data, s.size, atom_tab, sizeof(atom_tab));
+	return p ? s.vaddr + (uint64_t)(p + 1 - s.data) : 0;
+}
+
+static int32_t disp32(const uint8_t *p)
+{
+	int32_t v;
+
+	memcpy(&v, p, 4);
+	return v;
+}
+
+/* Returns the distance from code to the first place with these two bytes, or n. */
+static size_t find_bytes(const uint8_t *code, size_t n, uint8_t first, uint8_t second)
+{
+	size_t i = 0;
+
+	while (i + 1 < n && (code[i] != first || code[i + 1] != second))
+		i++;
+	return i + 1 < n ? i : n;
+}
+
+/* enif_thread_type() calls erts_get_scheduler_data(), which passes the key (mov key(%rip),%edi) to the C library, and
+ * then reads the member after current_process (mov type(%rax),%eax). */
+static void find_key(struct elf *e, struct beam_file *f)
+{
+	enum { LOOKED_AT = 48, ENTRY = 12 };
+	struct elf_symbol sym;
+	const uint8_t *code = elf_symbol_named(e, "enif_thread_type", &sym) ? elf_at(e, sym.vaddr, LOOKED_AT) : NULL, *call;
+	size_t at;
+	uint64_t vaddr = code ? sym.vaddr : 0;
+
+	if (!code || elf_machine(e) != EM_X86_64)
+		return;
+	at = find_bytes(code, LOOKED_AT - 4, 0x8b, 0x80);
+	if (at < LOOKED_AT - 4 && disp32(code + at + 2) > 8 && disp32(code + at + 2) < 4096)
+		f->current = (uint32_t)disp32(code + at + 2) - 8;
+	call = memchr(code, 0xe8, ENTRY);
+	if (call) {
+		vaddr += (uint64_t)(call + 5 - code) + (uint64_t)(int64_t)disp32(call + 1);
+		code = elf_at(e, vaddr, LOOKED_AT);
+	}
+	at = code ? find_bytes(code, ENTRY, 0x8b, 0x3d) : ENTRY;
+	if (at < ENTRY && f->current)
+		f->key = vaddr + at + 6 + (uint64_t)(int64_t)disp32(code + at + 2);
+}
+
+int beam_open(struct elf *e, void *ret)
+{
+	struct beam_file *f = ret;
+	struct elf_symbol sym;
+	const uint8_t *jit;
+
+	*f = (struct beam_file){ .atom_tab = find_name(e) };
+	/* The functions that libraries of native functions call. */
+	if (!f->atom_tab || !elf_symbol_named(e, "enif_make_atom", &sym))
+		return -ENOENT;
+	jit = elf_symbol_named(e, "etp_beamasm", &sym) ? elf_at(e, sym.vaddr, 4) : NULL;
+	f->no_jit = jit && !(jit[0] | jit[1] | jit[2] | jit[3]);
+	find_key(e, f);
+	return 0;
+}
+
+/* ---- the tables of modules ---- */
+
+struct range {
+	uint64_t start, end;
+};
+
+struct sample {
+	struct range range[SAMPLE];
+	struct {
+		uint64_t words[HEADER / 8];
+		uint32_t functions; /* their number */
+	} head[SAMPLE];
+	size_t n;
+};
+
+static bool is_table(const uint64_t *w)
+{
+	uint64_t at = w[0], n = w[1], mid = w[3];
+
+	return at && at % 8 == 0 && n >= MODULES_MIN && n <= MODULES_MAX && w[2] >= n && mid >= at && mid - at <= 16 * n &&
+	       mid % 8 == 0;
+}
+
+/* Reads modules from all parts of the table. Returns false if it is not one. */
+static bool read_sample(const struct beam_memory *m, uint64_t at, uint64_t n, struct sample *s)
+{
+	struct range last = {};
+
+	s->n = 0;
+	for (size_t i = 0; i < SAMPLE && i < n; i++) {
+		struct range *r = &s->range[s->n];
+
+		if (m->read(m->arg, at + 16 * (n <= SAMPLE ? i : i * n / SAMPLE), r, sizeof(*r)) || r->start % 8 ||
+			r->start < last.end || r->end < r->start)
+			return false;
+		last = *r;
+		if (r->end - r->start < HEADER || m->read(m->arg, r->start, s->head[s->n].words, HEADER))
+			continue;
+		s->head[s->n].functions = (uint32_t)s->head[s->n].words[0];
+		if (s->head[s->n].functions >= FUNCTIONS_MIN)
+			s->n++;
+	}
+	return s->n >= FUNCTIONS_MIN;
+}
+
+/* Returns whether the addresses of functions begin at that offset: they ascend, and are in the module. */
+static bool has_functions(const struct sample *s, size_t i, size_t offset)
+{
+	const uint64_t *p = &s->head[i].words[offset / 8];
+	uint64_t n = s->head[i].functions, last = s->range[i].start + offset + 8 * n;
+
+	for (size_t k = 0; k < FUNCTIONS_MIN; k++) {
+		if (p[k] <= last || p[k] >= s->range[i].end || p[k] % 4)
+			return false;
+		last = p[k];
+	}
+	return true;
+}
+
+/* Returns whether the address of a table of lines is at that offset. */
+static bool has_lines(const struct beam_memory *m, const struct sample *s, size_t i, size_t offset)
+{
+	const struct range *r = &s->range[i];
+	uint64_t table = s->head[i].words[offset / 8], head[4], first;
+
+	if (table % 8 || table < r->start || table >= r->end || m->read(m->arg, table, head, sizeof(head)))
+		return false;
+	if (((uint32_t)head[1] != 2 && (uint32_t)head[1] != 4) || m->read(m->arg, head[3], &first, sizeof(first)))
+		return false;
+	return first >= r->start && first < r->end;
+}
+
+/* Finds the offsets by which nearly all modules agree. */
+static int find_offsets(const struct beam_memory *m, const struct sample *s, struct beam_proc *ret)
+{
+	size_t agree = 0;
+
+	for (size_t offset = HEAD_FIRST; offset <= HEAD_LAST && !ret->functions; offset += 8) {
+		agree = 0;
+		for (size_t i = 0; i < s->n; i++)
+			agree += has_functions(s, i, offset);
+		if (agree * 10 >= s->n * 9)
+			ret->functions = (uint16_t)offset;
+	}
+	for (size_t offset = HEAD_FIRST; offset < ret->functions && !ret->lines; offset += 8) {
+		agree = 0;
+		for (size_t i = 0; i < s->n; i++)
+			agree += has_lines(m, s, i, offset);
+		if (agree * 2 >= s->n)
+			ret->lines = (uint16_t)offset;
+	}
+	return ret->functions && ret->lines ? 0 : -ENOTSUP;
+}
+
+static int find_ranges(const struct beam_memory *m, const uint64_t *words, size_t n, uint64_t start, struct beam_proc *ret)
+{
+	_cleanup_(freep) struct sample *s = malloc(sizeof(*s));
+	int err = s ? -EAGAIN : -ENOMEM;
+
+	for (size_t i = 0; s && i + 4 * BEAM_TABLES <= n; i++) {
+		if (!is_table(words + i) || !is_table(words + i + 4) || !is_table(words + i + 8) ||
+			!read_sample(m, words[i], words[i + 1], s))
+			continue;
+		err = find_offsets(m, s, ret);
+		if (err)
+			continue;
+		ret->ranges = start + 8 * i;
+		return 0;
+	}
+	return err;
+}
+
+/* ---- atoms ---- */
+
+/* Returns whether the first atom is the one that it must be. */
+static bool is_atom_table(const struct beam_memory *m, uint64_t table, bool boxed)
+{
+	uint64_t at, name;
+	uint16_t size;
+	char text[5];
+
+	if (m->read(m->arg, table + ATOM_SEGMENTS, &at, 8) || m->read(m->arg, at, &at, 8) || m->read(m->arg, at, &at, 8) ||
+		m->read(m->arg, at + 24, &size, 2) || m->read(m->arg, at + 32, &name, 8) || size != sizeof(text))
+		return false;
+	name = boxed ? (name & ~7ULL) + 16 : name;
+	return !m->read(m->arg, name, text, sizeof(text)) && !memcmp(text, "false", sizeof(text));
+}
+
+static int find_atoms(const struct beam_memory *m, const uint64_t *words, size_t n, uint64_t start, uint64_t name,
+	struct beam_proc *ret)
+{
+	for (size_t i = ATOM_NAME_AT / 8; i < n; i++) {
+		uint64_t table = start + 8 * i - ATOM_NAME_AT;
+
+		if (words[i] != name)
+			continue;
+		for (uint16_t boxed = 0; boxed < 2; boxed++) {
+			if (!is_atom_table(m, table, boxed))
+				continue;
+			ret->atoms = table;
+			ret->boxed = boxed;
+			return 0;
+		}
+	}
+	return -EAGAIN;
+}
+
+int beam_find(const struct beam_memory *m, uint64_t start, uint64_t size, const struct beam_file *f, uint64_t bias,
+	struct beam_proc *ret)
+{
+	_cleanup_(freep) uint64_t *words = size && size <= DATA_MAX ? malloc(size) : NULL;
+	size_t n = size / 8;
+	int err;
+
+	*ret = (struct beam_proc){ .key = UINT32_MAX, .current = (uint16_t)f->current };
+	if (!words || start % 8 || m->read(m->arg, start, words, n * 8))
+		return -EAGAIN;
+	err = find_atoms(m, words, n, start, f->atom_tab + bias, ret);
+	if (!err)
+		err = find_ranges(m, words, n, start, ret);
+	if (err)
+		return err;
+	ret->heap = ret->functions == FUNCTIONS_25 ? HEAP_25 : HEAP_27;
+	if (f->key && m->read(m->arg, f->key + bias, &ret->key, 4))
+		ret->key = UINT32_MAX;
+	return 0;
+}
