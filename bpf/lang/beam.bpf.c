@@ -41,12 +41,14 @@ __global int beam_begin(struct walk *w)
 		return -1;
 	w->frame_begun = FRAME_LANG_BEAM;
 	own_of(w)->serial = ++s->serial;
-	own_of(w)->sp = own_of(w)->end = 0;
+	own_of(w)->sp = own_of(w)->end = own_of(w)->settled = 0;
 	now = bpf_ktime_get_ns();
 	if (s->pid == pid && s->proc.generation == p->generation && now - s->began < BEAM_TRUST)
 		return 0;
 	s->began = now;
 	s->round++;
+	if (s->pid != pid || s->proc.generation != p->generation)
+		s->end_of_all = 0;
 	s->proc = *p;
 	s->pid = pid;
 	return beam_tables(s);
@@ -74,8 +76,6 @@ __global __u64 beam_frame(struct walk *w)
 		(w->frame_begun != FRAME_LANG_BEAM && beam_begin(w)))
 		return 0;
 	k = beam_at(s, w->pc - !(w->flags & WALK_EXACT));
-	if (k & BEAM_MEMO)
-		return 0;
 	m = &s->memo[k & (BEAM_MEMO - 1)];
 	s->place_pc = w->pc;
 	s->place_sp = w->sp;
@@ -152,7 +152,13 @@ static __always_inline int called_c(struct walk *w, struct beam_scratch *s, __u6
 	if (leave == LEAVE_STOP && read_user(process + PROCESS_STOP, &sp))
 		return -1;
 	*ret = sp;
-	return leave && beam_is_on_stack(w, process, sp) ? 0 : -1;
+	if (leave && beam_is_on_stack(w, process, sp))
+		return 0;
+	/* The garbage collector has moved the stack, and still has to give the old memory back. */
+	if (leave != LEAVE_STOP || !s->end_of_all || (sp & 7))
+		return -1;
+	own_of(w)->end = sp + BEAM_STACK_MAX;
+	return 0;
 }
 
 /* Finds the stack of the walk's frame. Returns 0, 1 if the thread runs no process, or -1 if it is unknown. */
@@ -172,7 +178,8 @@ struct stack_search {
 	__u64 start, size; /* compiled code */
 	__u64 ra;
 	__u32 any;         /* a return address may have any low bits */
-	__u32 bad;
+	__u32 unset;       /* words may not be set yet */
+	__u32 bad, pad;
 };
 
 static long stack_word(__u32 i, void *data)
@@ -190,10 +197,22 @@ static long stack_word(__u32 i, void *data)
 		return 1;
 	}
 	/* A frame pointer (+JPfp), or a word that was not set yet. */
-	if (s->any || (word & 3) || !word || word - s->at < s->end - s->at)
+	if (s->any || s->unset || (word & 3) || !word || word - s->at < s->end - s->at)
 		return 0;
 	s->bad = 1;
 	return 1;
+}
+
+/* The frame at sp: words of a frame that was just made are not set yet, and may be old return addresses. */
+static __always_inline int skip_new_frame(struct walk *w, struct beam_scratch *s, struct stack_search *search)
+{
+	__u64 size = frame_made(w, s), ra = 0;
+
+	search->unset = 1;
+	if (size && !(size & 7) && !walk_word(w, search->at + size, &ra) && !(ra & 3) &&
+		ra - search->start < search->size)
+		search->at += size;
+	return 0;
 }
 
 static __always_inline int to_caller(struct walk *w, struct beam_scratch *s, __u64 sp, int any)
@@ -203,10 +222,15 @@ static __always_inline int to_caller(struct walk *w, struct beam_scratch *s, __u
 
 	search.start = w->map.start;
 	search.size = w->map.end - w->map.start;
+	if (!any && !own_of(w)->settled)
+		skip_new_frame(w, s, &search);
+	own_of(w)->settled |= !any;
 	bpf_loop(BEAM_FRAME_WORDS, stack_word, &search, 0);
 	if (search.bad || !search.ra)
 		return stop(UNWIND_LANGUAGE);
 	if (search.at == search.end) /* the code that ends the process */
+		s->end_of_all = search.ra;
+	if (search.at == search.end || search.ra == s->end_of_all)
 		return stop(UNWIND_COMPLETE);
 	err = arrive(w, search.ra, search.at, w->fp, sp != w->sp);
 	own_of(w)->sp = w->sp;

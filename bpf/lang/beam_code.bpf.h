@@ -16,11 +16,14 @@ SEEN_MAP(beam_seen, BEAM_SEEN_BUCKETS);
 #define BEAM_KEYS_MAX 1024
 #define BEAM_FRAME_WORDS 1100 /* a function has at most 1024 registers on the stack */
 #define BEAM_HEAP_MAX (1ULL << 40)
+#define BEAM_STACK_MAX (1ULL << 36) /* bytes */
 #define BEAM_MODULES_MAX (1 << 20)
 #define BEAM_FUNCTIONS_MAX (1 << 20)
 #define BEAM_LINES_MAX (1 << 24)
 #define BEAM_BISECT 24     /* rounds */
+#define BEAM_LAST_MAX 192  /* bytes of a module's last function */
 #define BEAM_AFTER 256     /* bytes of code after a call that are searched */
+#define BEAM_BEFORE 64     /* bytes of code before a position that are searched */
 
 /* A code position. Modules are replaced, so each round of walks checks a memo once. */
 struct beam_memo {
@@ -65,6 +68,7 @@ struct beam_scratch {
 	__u64 place_pc, place_sp, place_serial; /* the frame that beam_frame() has found */
 	__u32 place_any, pad;  /* it is of no module */
 	__u64 serial;          /* counts walks */
+	__u64 end_of_all;      /* the last return address of all stacks; 0: not known yet */
 	__u8 after[BEAM_AFTER + 8];
 } __attribute__((aligned(64)));
 
@@ -75,6 +79,7 @@ struct beam_walk {
 	__u64 serial;
 	__u64 sp;  /* of the frame that this language has stepped to, which is on the process's stack */
 	__u64 end; /* of that stack; 0: unknown */
+	__u64 settled; /* all words of the next frames are set */
 };
 _Static_assert(sizeof(struct beam_walk) <= 8 * FRAME_OWN, "frame_own");
 
@@ -152,7 +157,10 @@ __global int beam_find_module(struct beam_scratch *s, __u32 table, __u64 pc)
 	return 0;
 }
 
-/* Finds the function of an address in s->module. Returns 0, or -1 if it has none. */
+#define is_atom(term) (((term) & 0x3f) == 0x0b)
+
+/* Finds the function of an address in s->module. Returns 0, or -1 if it has none: code that functions share follows them,
+ * and the runtime has a module of such code, whose name is not an atom. */
 __global int beam_find_function(struct beam_scratch *s, __u64 pc)
 {
 	__u64 code = 0, at;
@@ -160,9 +168,13 @@ __global int beam_find_function(struct beam_scratch *s, __u64 pc)
 
 	if (!s || bpf_probe_read_user(&n, 4, (void *)s->module) || !n || n > BEAM_FUNCTIONS_MAX)
 		return -1;
-	at = beam_bisect(s->module + s->proc.functions, 8, n, pc);
-	if (read_user(s->module + s->proc.functions + 8 * at, &code) || code > pc || code < s->module ||
-		bpf_probe_read_user(s->mfa, sizeof(s->mfa), (void *)(code + 16)))
+	at = beam_bisect(s->module + s->proc.functions, 8, n + 1ULL, pc);
+	if (at >= n || read_user(s->module + s->proc.functions + 8 * at, &code) || code > pc || code < s->module ||
+		bpf_probe_read_user(s->mfa, sizeof(s->mfa), (void *)(code + 16)) || !is_atom(s->mfa[0]) ||
+		!is_atom(s->mfa[1]))
+		return -1;
+	/* The last function is module_info/1. Code that functions share may follow it within the table. */
+	if (at == n - 1 && s->mfa[2] == 1 && pc - code > BEAM_LAST_MAX)
 		return -1;
 	s->code = code;
 	s->function = at;
@@ -187,7 +199,7 @@ __global int beam_atom(struct beam_scratch *s, __u64 term, struct beam_text *out
 		return -1;
 	out->size = out->full = 0;
 	__builtin_memset(out->chars, 0, sizeof(out->chars));
-	if ((term & 0x3f) != 0x0b || index >= 1ULL << 32 || read_user(s->proc.atoms + ATOM_SEGMENTS, &at) ||
+	if (!is_atom(term) || index >= 1ULL << 32 || read_user(s->proc.atoms + ATOM_SEGMENTS, &at) ||
 		read_user(at + 8 * (index >> 10), &at) || read_user(at + 8 * (index & 1023), &at) || !at ||
 		bpf_probe_read_user(&length, 2, (void *)(at + ATOM_LENGTH)) || read_user(at + ATOM_NAME, &at))
 		return -1;
@@ -300,15 +312,14 @@ static __always_inline int find(struct beam_scratch *s, __u64 pc)
 	return beam_find_function(s, pc);
 }
 
-/* Returns the number of the memo of an address in compiled code, or BEAM_MEMO if its function is not readable. A new
- * memo has no frame, and s has its function. */
+/* Returns the number of the memo of an address in compiled code. A new memo has no frame, and s has its function. */
 __global __u32 beam_at(struct beam_scratch *s, __u64 pc)
 {
 	__u64 k = pc * 0x9e3779b97f4a7c15ULL >> 54;
 	struct beam_memo *m;
 
 	if (!s)
-		return BEAM_MEMO;
+		return 0;
 	FORGET(k);
 	k &= BEAM_MEMO - 1;
 	m = &s->memo[k];
@@ -316,8 +327,8 @@ __global __u32 beam_at(struct beam_scratch *s, __u64 pc)
 		return k;
 	m->key = 0;
 	s->module = s->code = 0;
-	if (find(s, pc) && s->module)
-		return BEAM_MEMO;
+	if (find(s, pc))
+		s->code = 0;
 	m->frame = 0;
 	m->code = s->code;
 	m->module = s->module;
@@ -384,4 +395,43 @@ static __always_inline __u32 beam_leave(struct walk *w, struct beam_scratch *s)
 		return LEAVE_UNKNOWN;
 	bpf_loop(BEAM_AFTER - 4, leave_byte, &search, 0);
 	return search.found;
+}
+
+/* ---- the size of a frame ---- */
+
+struct frame_search {
+	struct beam_scratch *s;
+	__u32 at;   /* distance from after[] to the next place, downwards */
+	__u32 size;
+};
+
+static long frame_byte(__u32 i, void *data)
+{
+	struct frame_search *f = data;
+	__u64 at = f->at--;
+	__u32 op, size;
+
+	FORGET(at);
+	at &= BEAM_AFTER - 1;
+	op = *(__u32 *)&f->s->after[at];
+	size = *(__u32 *)&f->s->after[at + 3];
+	if ((op & 0xffffff) == 0xec8348) /* sub $N,%rsp */
+		f->size = size & 0xff;
+	else if ((op & 0xffffff) == 0xec8148)
+		f->size = size;
+	else
+		return (op & 0xffffff) == 0xc48348 || (op & 0xffffff) == 0xc48148 || !f->at; /* add $N,%rsp */
+	return 1;
+}
+
+/* Returns the size of a frame that the code just before pc has made, whose words may not be set yet; 0: no code made one
+ * there. */
+static __always_inline __u32 frame_made(struct walk *w, struct beam_scratch *s)
+{
+	struct frame_search search = {.s = s, .at = BEAM_BEFORE - 4};
+
+	if (bpf_probe_read_user(s->after, BEAM_BEFORE, (void *)(w->pc - BEAM_BEFORE)))
+		return 0;
+	bpf_loop(BEAM_BEFORE - 4, frame_byte, &search, 0);
+	return search.size & 0xffff;
 }

@@ -50,15 +50,16 @@ def get(name):
     return directory / 'erl'
 
 
-def compile_module(name, source, directory):
+def compile_module(name, source, directory, *macros):
     """Compiles a module into the directory, which must be below /tmp: it exists whatever the root is."""
-    code = f'case compile:file("{source}", [{{outdir, "{directory}"}}, report]) of {{ok, _}} -> halt(0); _ -> halt(1) end.'
-    subprocess.run([get(name), '-noshell', '-eval', code], check=True, cwd='/tmp')
+    options = ', '.join([f'{{outdir, "{directory}"}}', 'report', *(f"{{d, '{macro}'}}" for macro in macros)])
+    code = f'case compile:file("{source}", [{options}]) of {{ok, _}} -> halt(0); _ -> halt(1) end.'
+    subprocess.run([get(name), '-noshell', '-eval', code], check=True, cwd='/tmp', stdin=subprocess.DEVNULL)
 
 
 def command(name, directory, module, *arguments):
     """Returns the command that calls main/1 of a module with the arguments."""
-    return [get(name), '+S', '2', '-noshell', '-noinput', '-pa', directory, '-run', module, 'main', *map(str, arguments)]
+    return [get(name), '+S', '2', '-noshell', '-pa', directory, '-run', module, 'main', *map(str, arguments)]
 
 
 if __name__ == '__main__':

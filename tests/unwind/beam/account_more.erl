@@ -1,0 +1,14 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% account_more.erl - a module that account.erl loads again and again. MORE has other functions before the same one.
+-module(account_more).
+-export([run/1]).
+
+-ifdef(MORE).
+-export([unused/1]).
+unused(X) ->
+    {X, X}.
+-endif.
+
+run(F) ->
+    Result = F(),
+    hd([Result]).
