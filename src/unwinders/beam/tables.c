@@ -2,7 +2,8 @@
 /* tables.c - the tables of modules and atoms of Erlang's runtime, found in a process by what they contain: the runtime
  * of OTP 29 exports none of them.
  *
- * Layouts: see bpf/lang/beam.h. */
+ * Layouts of otp at tags OTP-25.2.3, OTP-27.3.4 and OTP-29.1: beam_ranges.c (struct ranges), and those in
+ * bpf/lang/beam.h. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>

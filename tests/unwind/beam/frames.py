@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """frames.py STRATA [ERLANG...] - beamstack's other uses: has_frame(), len(), names and lines of processes that have ended,
-and --unwind, which walks a process that userspace has stopped. An ERLANG is a name of beams.py. Prints TAP."""
+and dump. An ERLANG is a name of beams.py. Prints TAP."""
 import pathlib
 import re
 import subprocess
@@ -40,8 +40,8 @@ def look(cases, name):
                 decided + undecided // 2 == CALLS, f'{name}: has_frame()', found, said.decode())
     # Each has deep/1, wanted/0 or other/0, call/1, main/1, and init's functions, whose number depends on the version.
     cases.check(found.get('most', 0) == found.get('least', 0) + 10, f'{name}: len()', out)
-    deep = r'(?:\s+frames:deep/1 \S+:36\n){20}'
-    stack = rf'frames:deep/1 \S+:33\n{deep}\s+frames:wanted/0 \S+:25\n\s+frames:call/1 \S+:18\n\s[^@]*init:do_boot/3\n\]: {CALLS // 3}$'
+    deep = r'(?:\s+frames:deep/1 \S+:33\n){20}'
+    stack = rf'frames:deep/1 \S+:30\n{deep}\s+frames:wanted/0 \S+:22\n\s+frames:call/1 \S+:15\n[^@]*init:do_boot/3\n\]: {CALLS // 3}$'
     cases.check(re.search(stack, out, re.M), f'{name}: names of a process that has ended', out)
 
 
