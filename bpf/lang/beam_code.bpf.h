@@ -99,7 +99,7 @@ static __always_inline __u64 not_above(__u64 a, __u64 b)
 	return 1 - negative;
 }
 
-/* Returns the number of the last of n addresses, `stride` bytes apart, that is not above the key. An address that is not
+/* Returns the number of the last of n addresses, `stride` bytes apart, that is not above the key. One that is not
  * readable counts as 0, so the caller checks the result. */
 __global __u64 beam_bisect(__u64 base, __u64 stride, __u64 n, __u64 key)
 {
@@ -159,8 +159,8 @@ __global int beam_find_module(struct beam_scratch *s, __u32 table, __u64 pc)
 
 #define is_atom(term) (((term) & 0x3f) == 0x0b)
 
-/* Finds the function of an address in s->module. Returns 0, or -1 if it has none: code that functions share follows them,
- * and the runtime has a module of such code, whose name is not an atom. */
+/* Finds the function of an address in s->module. Returns 0, or -1 if it has none: code that functions share follows
+ * them, and the runtime has a module of such code, whose name is not an atom. */
 __global int beam_find_function(struct beam_scratch *s, __u64 pc)
 {
 	__u64 code = 0, at;
@@ -424,8 +424,8 @@ static long frame_byte(__u32 i, void *data)
 	return 1;
 }
 
-/* Returns the size of a frame that the code just before pc has made, whose words may not be set yet; 0: no code made one
- * there. */
+/* Returns the size of a frame that the code just before pc has made, whose words may not be set yet; 0: no code made
+ * one there. */
 static __always_inline __u32 frame_made(struct walk *w, struct beam_scratch *s)
 {
 	struct frame_search search = {.s = s, .at = BEAM_BEFORE - 4};

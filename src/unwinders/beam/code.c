@@ -73,9 +73,9 @@ static void add(struct str *out, struct span s)
 
 static bool is_reserved(struct span s)
 {
-	static const char *const words[] = { "after", "and", "andalso", "band", "begin", "bnot", "bor", "bsl", "bsr", "bxor",
-		"case", "catch", "cond", "div", "else", "end", "fun", "if", "let", "maybe", "not", "of", "or", "orelse",
-		"receive", "rem", "try", "when", "xor" };
+	static const char *const words[] = { "after", "and", "andalso", "band", "begin", "bnot", "bor", "bsl", "bsr",
+		"bxor", "case", "catch", "cond", "div", "else", "end", "fun", "if", "let", "maybe", "not", "of", "or",
+		"orelse", "receive", "rem", "try", "when", "xor" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strlen(words[i]) == s.n && !memcmp(words[i], s.p, s.n))

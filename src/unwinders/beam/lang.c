@@ -43,8 +43,8 @@ static void set_tsd(struct elf *e, struct beam_proc *p)
 	struct python_layout tsd = {};
 
 	python_tsd(e, &tsd);
-	p->tsd = (struct beam_tsd){ tsd.tsd_first, tsd.tsd_blocks, tsd.tsd_inline, tsd.tsd_block_shift, tsd.tsd_entry_shift,
-		tsd.tsd_value, {} };
+	p->tsd = (struct beam_tsd){ tsd.tsd_first, tsd.tsd_blocks, tsd.tsd_inline, tsd.tsd_block_shift,
+		tsd.tsd_entry_shift, tsd.tsd_value, {} };
 }
 
 /* Without a process nothing is known: the kernel half asks userspace about a process that is not published. The
@@ -66,7 +66,8 @@ static int attach(const struct lang_file *f, const struct mapping *m, bool is_fi
 		return -EAGAIN;
 	for (size_t i = 0; i < n && err; i++)
 		if (s[i].write)
-			err = beam_find(&memory, (s[i].vaddr + m->bias + 7) & ~7ULL, (s[i].memsz - 7) & ~7ULL, b, m->bias, &proc);
+			err = beam_find(&memory, (s[i].vaddr + m->bias + 7) & ~7ULL, (s[i].memsz - 7) & ~7ULL, b,
+				m->bias, &proc);
 	if (err)
 		return err;
 	set_tsd(f->elf, &proc);

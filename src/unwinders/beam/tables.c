@@ -18,6 +18,7 @@ enum {
 	MODULES_MIN = 16,      /* the runtime itself has some twenty */
 	MODULES_MAX = 1 << 20,
 	SAMPLE = 64,           /* modules that are looked at */
+	TRIES_MAX = 64,        /* places that may be a table */
 	FUNCTIONS_MIN = 8,     /* of these modules */
 	HEADER = 512,          /* bytes of a module that are read */
 	HEAD_FIRST = 64,       /* the least offset of a member */
@@ -69,10 +70,14 @@ static void find_key(struct elf *e, struct beam_file *f)
 {
 	enum { LOOKED_AT = 48, ENTRY = 12 };
 	struct elf_symbol sym;
-	const uint8_t *code = elf_symbol_named(e, "enif_thread_type", &sym) ? elf_at(e, sym.vaddr, LOOKED_AT) : NULL, *call;
+	const uint8_t *code = NULL, *call;
+	uint64_t vaddr = 0;
 	size_t at;
-	uint64_t vaddr = code ? sym.vaddr : 0;
 
+	if (elf_symbol_named(e, "enif_thread_type", &sym)) {
+		vaddr = sym.vaddr;
+		code = elf_at(e, vaddr, LOOKED_AT);
+	}
 	if (!code || elf_machine(e) != EM_X86_64)
 		return;
 	at = find_bytes(code, LOOKED_AT - 4, 0x8b, 0x80);
@@ -123,8 +128,8 @@ static bool is_table(const uint64_t *w)
 {
 	uint64_t at = w[0], n = w[1], mid = w[3];
 
-	return at && at % 8 == 0 && n >= MODULES_MIN && n <= MODULES_MAX && w[2] >= n && mid >= at && mid - at <= 16 * n &&
-	       mid % 8 == 0;
+	return at && at % 8 == 0 && n >= MODULES_MIN && n <= MODULES_MAX && w[2] >= n && mid % 8 == 0 && mid >= at &&
+	       mid - at <= 16 * n;
 }
 
 /* Reads modules from all parts of the table. Returns false if it is not one. */
@@ -198,14 +203,18 @@ static int find_offsets(const struct beam_memory *m, const struct sample *s, str
 	return ret->functions && ret->lines ? 0 : -ENOTSUP;
 }
 
-static int find_ranges(const struct beam_memory *m, const uint64_t *words, size_t n, uint64_t start, struct beam_proc *ret)
+static int find_ranges(const struct beam_memory *m, const uint64_t *words, size_t n, uint64_t start,
+	struct beam_proc *ret)
 {
 	_cleanup_(freep) struct sample *s = malloc(sizeof(*s));
 	int err = s ? -EAGAIN : -ENOMEM;
+	unsigned tries = 0;
 
-	for (size_t i = 0; s && i + 4 * BEAM_TABLES <= n; i++) {
-		if (!is_table(words + i) || !is_table(words + i + 4) || !is_table(words + i + 8) ||
-			!read_sample(m, words[i], words[i + 1], s))
+	for (size_t i = 0; s && i + 4 * BEAM_TABLES <= n && tries < TRIES_MAX; i++) {
+		if (!is_table(words + i) || !is_table(words + i + 4) || !is_table(words + i + 8))
+			continue;
+		tries++;
+		if (!read_sample(m, words[i], words[i + 1], s))
 			continue;
 		err = find_offsets(m, s, ret);
 		if (err)
@@ -225,8 +234,9 @@ static bool is_atom_table(const struct beam_memory *m, uint64_t table, bool boxe
 	uint16_t size;
 	char text[5];
 
-	if (m->read(m->arg, table + ATOM_SEGMENTS, &at, 8) || m->read(m->arg, at, &at, 8) || m->read(m->arg, at, &at, 8) ||
-		m->read(m->arg, at + 24, &size, 2) || m->read(m->arg, at + 32, &name, 8) || size != sizeof(text))
+	if (m->read(m->arg, table + ATOM_SEGMENTS, &at, 8) || m->read(m->arg, at, &at, 8) ||
+		m->read(m->arg, at, &at, 8) || m->read(m->arg, at + 24, &size, 2) ||
+		m->read(m->arg, at + 32, &name, 8) || size != sizeof(text))
 		return false;
 	name = boxed ? (name & ~7ULL) + 16 : name;
 	return !m->read(m->arg, name, text, sizeof(text)) && !memcmp(text, "false", sizeof(text));
@@ -235,11 +245,14 @@ static bool is_atom_table(const struct beam_memory *m, uint64_t table, bool boxe
 static int find_atoms(const struct beam_memory *m, const uint64_t *words, size_t n, uint64_t start, uint64_t name,
 	struct beam_proc *ret)
 {
-	for (size_t i = ATOM_NAME_AT / 8; i < n; i++) {
+	unsigned tries = 0;
+
+	for (size_t i = ATOM_NAME_AT / 8; i < n && tries < TRIES_MAX; i++) {
 		uint64_t table = start + 8 * i - ATOM_NAME_AT;
 
 		if (words[i] != name)
 			continue;
+		tries++;
 		for (uint16_t boxed = 0; boxed < 2; boxed++) {
 			if (!is_atom_table(m, table, boxed))
 				continue;
