@@ -113,19 +113,12 @@ __global int beam_is_on_stack(struct walk *w, __u64 process, __u64 sp)
 }
 
 /* Returns the process that the thread's scheduler runs, or 0. */
-__global __u64 beam_current(struct walk *w)
+static __always_inline __u64 current_process(struct walk *w, struct beam_scratch *s)
 {
-	struct beam_scratch *s = w ? scratch_of(w) : NULL;
-	__u64 tp, block, scheduler = 0, process = 0;
-	const struct beam_tsd *at;
-	__u32 key, shift;
+	const struct beam_tsd *at = &s->proc.tsd;
+	__u64 tp = walk_tp(w), block, scheduler = 0, process = 0;
+	__u32 key = s->proc.key, shift = at->block_shift & 31;
 
-	if (!s)
-		return 0;
-	tp = walk_tp(w);
-	at = &s->proc.tsd;
-	key = s->proc.key;
-	shift = at->block_shift & 31;
 	block = tp + (__u64)(__s64)at->first;
 	if (!tp || key >= BEAM_KEYS_MAX)
 		return 0;
@@ -144,7 +137,7 @@ __global __u64 beam_current(struct walk *w)
  * thread runs no process, or -1 if the place is unknown. */
 static __always_inline int called_c(struct walk *w, struct beam_scratch *s, __u64 *ret)
 {
-	__u64 process = w->flags & WALK_REGS ? w->regs[RULE_REG_R13] : beam_current(w), sp = w->fp;
+	__u64 process = w->flags & WALK_REGS ? w->regs[RULE_REG_R13] : current_process(w, s), sp = w->fp;
 	__u32 leave = beam_leave(w, s);
 
 	if (leave == LEAVE_SCHEDULE)
@@ -185,12 +178,15 @@ struct stack_search {
 static long stack_word(__u32 i, void *data)
 {
 	struct stack_search *s = data;
-	__u64 word = 0;
+	__u64 word = 0, offset = s->at - s->w->window_at;
 
-	if (s->at >= s->end || walk_word(s->w, s->at, &word)) {
-		s->bad = 1;
+	if (offset <= WINDOW_BYTES - 8 && !(offset & 7))
+		word = window_word(s->w, offset);
+	else
+		s->bad = bpf_probe_read_user(&word, 8, (void *)s->at) || (s->at & 7);
+	s->bad |= s->at >= s->end;
+	if (s->bad)
 		return 1;
-	}
 	s->at += 8;
 	if ((s->any || !(word & 3)) && word - s->start < s->size) {
 		s->ra = word;
@@ -222,6 +218,8 @@ static __always_inline int to_caller(struct walk *w, struct beam_scratch *s, __u
 
 	search.start = w->map.start;
 	search.size = w->map.end - w->map.start;
+	walk_word(w, sp, &search.ra); /* reads the window, if it does not have these words */
+	search.ra = 0;
 	if (!any && !own_of(w)->settled)
 		skip_new_frame(w, s, &search);
 	own_of(w)->settled |= !any;

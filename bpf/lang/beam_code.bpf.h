@@ -401,16 +401,16 @@ static __always_inline __u32 beam_leave(struct walk *w, struct beam_scratch *s)
 
 struct frame_search {
 	struct beam_scratch *s;
-	__u32 at;   /* distance from after[] to the next place, downwards */
-	__u32 size;
+	__u32 size, pad;
 };
 
 static long frame_byte(__u32 i, void *data)
 {
 	struct frame_search *f = data;
-	__u64 at = f->at--;
+	__u64 at = i;
 	__u32 op, size;
 
+	at = BEAM_BEFORE - 4 - at; /* downwards */
 	FORGET(at);
 	at &= BEAM_AFTER - 1;
 	op = *(__u32 *)&f->s->after[at];
@@ -420,7 +420,7 @@ static long frame_byte(__u32 i, void *data)
 	else if ((op & 0xffffff) == 0xec8148)
 		f->size = size;
 	else
-		return (op & 0xffffff) == 0xc48348 || (op & 0xffffff) == 0xc48148 || !f->at; /* add $N,%rsp */
+		return (op & 0xffffff) == 0xc48348 || (op & 0xffffff) == 0xc48148; /* add $N,%rsp */
 	return 1;
 }
 
@@ -428,7 +428,7 @@ static long frame_byte(__u32 i, void *data)
  * one there. */
 static __always_inline __u32 frame_made(struct walk *w, struct beam_scratch *s)
 {
-	struct frame_search search = {.s = s, .at = BEAM_BEFORE - 4};
+	struct frame_search search = {.s = s};
 
 	if (bpf_probe_read_user(s->after, BEAM_BEFORE, (void *)(w->pc - BEAM_BEFORE)))
 		return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* beam.h - the userspace half of bpf/lang/beam.bpf.c: the tables of modules and atoms of Erlang's runtime (tables.c),
- * and names of the code positions that the kernel half sent (code.c). All data of a process is untrusted. */
+/* beam.h - the userspace half of bpf/lang/beam.bpf.c: the tables of modules and atoms of Erlang's runtime
+ * (file.c, tables.c), and names of the code positions that the kernel half sent (code.c). All data of a process is
+ * untrusted. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
