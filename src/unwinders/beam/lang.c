@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "beam.h"
 #include "target/elf.h"
+#include "unwinders/native/ehframe.h"
 #include "unwinders/native/table.h"
 #include "unwinders/python/python.h"
 
@@ -20,6 +21,21 @@ static int table(struct elf *e, struct table_header *hdr)
 	if (err)
 		return err;
 	hdr->flags |= TABLE_LANG(FRAME_LANG_BEAM);
+	return 0;
+}
+
+/* Erlang code that is interpreted runs in process_main(): stacks that come there are marked. */
+static int rules(struct elf *e, struct eh_rows *rows)
+{
+	struct eh_row own[2] = {};
+	struct elf_symbol sym;
+	struct beam_file f;
+
+	if (beam_open(e, &f) || !f.no_jit || !elf_symbol_named(e, "process_main", &sym) || !sym.size)
+		return -ENOENT;
+	own[0] = (struct eh_row){ sym.vaddr, RULE(RULE_LANG, 0, 0, 0, 0) };
+	own[1] = (struct eh_row){ sym.vaddr + sym.size, 0 };
+	eh_rows_replace(rows, &(struct eh_rows){ own, 2, 2 });
 	return 0;
 }
 
@@ -58,9 +74,9 @@ static int attach(const struct lang_file *f, const struct mapping *m, bool is_fi
 	size_t n = elf_segments(f->elf, &s);
 	int err = -EAGAIN;
 
-	if (!b || b->no_jit)
+	if (!b)
 		return -ENOTSUP;
-	if (!is_first)
+	if (!is_first || b->no_jit)
 		return 0;
 	if (!m || !f->read)
 		return -EAGAIN;
@@ -121,6 +137,7 @@ const struct lang lang_beam = {
 	.proc_size = sizeof(struct beam_proc),
 	.generation_at = offsetof(struct beam_proc, generation),
 	.table = table,
+	.rules = rules,
 	.open = open_file,
 	.close = free,
 	.attach = attach,

@@ -4,7 +4,7 @@
  * It has the text and the functions by which the runtime is recognised, tables of modules and atoms, compiled code in
  * a memfd, and a process's stack. It prints a line, waits for one, then calls getppid() from compiled code many times.
  * Modes that begin with "table" lie before the first line, when strata reads the tables; others lie from the first call
- * on.
+ * on. With INTERPRETED it is a runtime without JIT compiler.
  *
  * Layouts of OTP-27.3.4: bpf/lang/beam.h. */
 #define _GNU_SOURCE
@@ -259,6 +259,17 @@ static void map_code(void)
 		exit(1);
 }
 
+#ifdef INTERPRETED
+const int etp_beamasm;
+
+/* Calls getppid() from its own code. */
+__attribute__((noinline)) void process_main(void)
+{
+	for (int i = 0; i < CALLS; i++)
+		getppid();
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "truth";
@@ -273,6 +284,10 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	getchar();
+#ifdef INTERPRETED
+	process_main();
+	return 0;
+#endif
 	run = (void (*)(uint64_t, pid_t (*)(void)))(uintptr_t)(function_at(MODULES - 1, by_stop_first ? 0 : 1) + 48);
 	for (int i = 0; i < CALLS; i++) {
 		if (strncmp(mode, "table", 5)) {
