@@ -216,7 +216,35 @@ __global int beam_atom(struct beam_scratch *s, __u64 term, struct beam_text *out
 	return 0;
 }
 
-/* Sets file and line of an address in the function that was found. */
+/* A string is a list of small integers; its cells are {character << 4 | 15, the next one}. */
+struct beam_list {
+	struct beam_text *out;
+	__u64 next;
+};
+
+static long list_cell(__u32 i, void *data)
+{
+	struct beam_list *l = data;
+	__u64 cell[2] = {}, at = i, c;
+
+	if ((l->next & 3) != 1 || bpf_probe_read_user(cell, sizeof(cell), (void *)(l->next & ~7ULL)))
+		return 1;
+	c = cell[0] >> 4;
+	FORGET(at);
+	l->out->chars[at & (BEAM_TEXT_MAX - 1)] = c < 0x80 ? (__u8)c : '?';
+	l->out->size = l->out->full = i + 1;
+	l->next = cell[1];
+	return 0;
+}
+
+static __always_inline void read_list(__u64 term, struct beam_text *out)
+{
+	struct beam_list list = {.out = out, .next = term};
+
+	bpf_loop(BEAM_TEXT_MAX, list_cell, &list, 0);
+}
+
+/* Sets file and line of an address in the function that was found. The names of files begin with the module's. */
 __global int beam_line(struct beam_scratch *s, __u64 pc)
 {
 	__u64 table = 0, head[3] = {}, range[2] = {}, first = 0, at, file = 0;
@@ -240,8 +268,8 @@ __global int beam_line(struct beam_scratch *s, __u64 pc)
 	if (!place)
 		return -1;
 	s->out.line = place & 0xffffff;
-	if (place >> 24 && !read_user(head[0] + 8ULL * ((place >> 24) - 1), &file))
-		beam_atom(s, file, &s->out.file);
+	if (place >> 24 && !read_user(head[0] + 8ULL * (place >> 24), &file))
+		read_list(file, &s->out.file);
 	return 0;
 }
 

@@ -56,7 +56,7 @@ def compare(cases, name):
         process = traced.start(*beams.command(name, directory, 'account', CALLS, directory), cwd='/tmp')
         version = process.stdout.readline().decode().strip()
         lines, printed, said = traced.beside(process, STRATA, SCRIPT % process.pid)
-    accounts = [[re.sub(r' \S*/(\S+:\d+)$', r' \1', frame) for frame in line.decode().rstrip('\n').split('\t') if frame] for line in lines]
+    accounts = [[frame for frame in line.decode().rstrip('\n').split('\t') if frame] for line in lines]
     found = {'beamstack': [], 'ustack': []}
     for kind, frames in stacks(printed):
         found[kind].append(frames)

@@ -1,5 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% account_more.erl - a module that account.erl loads again and again. MORE has other functions before the same one.
+%% account_more.erl - a module that account.erl loads again and again. MORE has other functions before the same one, which comes
+%% from another file.
 -module(account_more).
 -export([run/1]).
 
@@ -9,6 +10,7 @@ unused(X) ->
     {X, X}.
 -endif.
 
+-file("sources/renamed.erl", 100).
 run(F) ->
     Result = F(),
     hd([Result]).

@@ -28,6 +28,7 @@ enum {
 	TABLE_AT = 2048,    /* the table of lines, */
 	ADDRESSES_AT = 2304, /* its addresses, */
 	PLACES_AT = 2560,   /* and its places */
+	NAME_AT = 3072,     /* the name of a file */
 	ATOMS = 64,
 	HEAP_WORDS = 512,
 	FRAMES = 5,         /* on the stack */
@@ -108,6 +109,7 @@ static void build_atom(int i, const char *text)
 
 static void build_module(int m)
 {
+	static const char file[] = "hostile.erl";
 	uint64_t at = (uintptr_t)code + (uint64_t)m * MODULE_BYTES, table = at + TABLE_AT;
 
 	put(at, FUNCTIONS);
@@ -115,7 +117,12 @@ static void build_module(int m)
 	put(table, at + PLACES_AT + 256); /* names of files */
 	put(table + 8, 4);
 	put(table + 16, at + PLACES_AT);
-	put(at + PLACES_AT + 256, ATOM(ATOMS - 1));
+	put(at + PLACES_AT + 256, 0x3b); /* the module's own; then "h" and so on */
+	put(at + PLACES_AT + 264, at + NAME_AT + 1);
+	for (uint64_t i = 0; i < sizeof(file) - 1; i++) {
+		put(at + NAME_AT + 16 * i, (uint64_t)file[i] << 4 | 15);
+		put(at + NAME_AT + 16 * i + 8, i + 2 < sizeof(file) ? at + NAME_AT + 16 * (i + 1) + 1 : 0x3b);
+	}
 	for (int f = 0; f <= FUNCTIONS; f++) {
 		uint64_t info = function_at(m, f);
 
@@ -141,7 +148,6 @@ static void build(void)
 		snprintf(text, sizeof(text), "%s%d", i < 40 ? "m" : "f", i);
 		build_atom(i, i ? text : "false");
 	}
-	build_atom(ATOMS - 1, "hostile.erl");
 	for (int m = 0; m < MODULES; m++)
 		build_module(m);
 	for (int i = 0; i < 3; i++)
@@ -213,6 +219,10 @@ static void lie_of_names(const char *mode)
 		put(table + 24 + 8 * 5, ~7ULL);
 	else if (!strcmp(mode, "place"))
 		put(table + 16 + 0, (uintptr_t)code + 1), put(table + 8, 3);
+	else if (!strcmp(mode, "endless-name"))
+		put(table - TABLE_AT + NAME_AT + 8, table - TABLE_AT + NAME_AT + 1);
+	else if (!strcmp(mode, "wild-name"))
+		put(table - TABLE_AT + NAME_AT + 8, WILD | 1);
 	else if (!strcmp(mode, "functions"))
 		put((uintptr_t)code + (MODULES - 5) * MODULE_BYTES, ~0U);
 	else if (!strcmp(mode, "wild-function"))

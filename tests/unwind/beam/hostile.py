@@ -51,6 +51,8 @@ LIES = {
     'wild-lines': ({''}, 5, 5),
     'endless-lines': ({''}, 5, 5),
     'place': ({''}, 5, 5),
+    'endless-name': ({''}, 5, 5),
+    'wild-name': ({''}, 5, 5),
     'functions': ({''}, 4, 5),
     'wild-function': ({''}, 4, 5),
     'modules': ({''}, 0, 5),
