@@ -154,7 +154,8 @@ static void on_room(struct watch *w, uint32_t events)
 	}
 	h->sent += (size_t)done;
 	begin_time(h->all);
-	log_progress("%s: sending strata, %zu of %zu MB", h->name, h->sent >> 20, n >> 20);
+	if (h->sent >> 20 != (h->sent - (size_t)done) >> 20)
+		log_progress("%s: sending strata, %zu of %zu MB", h->name, h->sent >> 20, n >> 20);
 	if (h->sent < n)
 		return;
 	log_progress(NULL);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/str.h"
@@ -21,6 +22,8 @@ void log_progress(const char *fmt, ...)
 	struct str line = {};
 	va_list ap;
 
+	if (!isatty(STDERR_FILENO))
+		return;
 	if (has_progress || fmt)
 		str_add(&line, "\r\033[K");
 	if (fmt) {

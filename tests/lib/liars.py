@@ -50,7 +50,7 @@ def stacks(out):
 
 def stack_complaints(liars, lines, mode, lie):
     ends, least, most = lie
-    marks = [line for line in lines if re.fullmatch(r'\[[a-zA-Z ]+\]', line) and line != f'[no {liars.language} frames]']
+    marks = [line for line in lines if re.fullmatch(r'\[[a-zA-Z ,]+\]', line) and line != f'[no {liars.language} frames]']
     frames = [line for line in lines if not line.startswith('[')]
     if ends is not None and (marks[0] if marks else '') not in {*ends, *liars.limits}:
         yield f'marked {marks}'

@@ -3,21 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/str.h"
 #include "beam.h"
-#include "unwinders/idmap.h"
+#include "unwinders/frame_store.h"
 #include "unwinders/texts.h"
 #include "unwinders/unwinders.h"
 
-#define FRAMES_MAX (1 << 19) /* maximum number of frames, kept twice: the new ones, and those before */
-
 struct beam_codes {
 	struct texts *texts;
-	struct beam_names {
-		struct arena *arena;
-		struct idmap names; /* frame -> struct frame_name *, in arena */
-	} frames, before;
+	struct frame_store frames;
 	struct str name, file; /* reused */
 };
 
@@ -27,7 +21,7 @@ struct beam_codes *beam_codes_new(void)
 
 	if (!c)
 		return NULL;
-	c->frames.arena = arena_new();
+	frame_store_open(&c->frames);
 	c->texts = texts_new();
 	if (!c->texts) {
 		beam_codes_free(c);
@@ -36,18 +30,11 @@ struct beam_codes *beam_codes_new(void)
 	return c;
 }
 
-static void names_done(struct beam_names *n)
-{
-	idmap_done(&n->names);
-	arena_free(n->arena);
-}
-
 void beam_codes_free(struct beam_codes *c)
 {
 	if (!c)
 		return;
-	names_done(&c->frames);
-	names_done(&c->before);
+	frame_store_done(&c->frames);
 	texts_free(c->texts);
 	str_done(&c->name);
 	str_done(&c->file);
@@ -175,42 +162,24 @@ static void set_file(struct str *out, const struct beam_record *r)
 
 /* ---- the store ---- */
 
-static const struct frame_name *known_frame(const struct beam_codes *c, uint64_t frame)
-{
-	const struct frame_name *name = idmap_pointer(&c->frames.names, frame);
-
-	return name ? name : idmap_pointer(&c->before.names, frame);
-}
-
-/* Forgets frames that were not sent again since the last time. Names that were used are kept elsewhere. */
-static void begin_anew(struct beam_codes *c)
-{
-	names_done(&c->before);
-	c->before = c->frames;
-	c->frames = (struct beam_names){ .arena = arena_new() };
-}
-
 void beam_codes_record(struct beam_codes *c, const struct beam_record *r)
 {
-	struct frame_name *name;
+	bool known;
+	struct frame_name *name = frame_store_add(&c->frames, r->frame, &known);
 
-	if (idmap_find(&c->frames.names, r->frame))
+	if (!name || known)
 		return;
-	if (c->frames.names.n >= FRAMES_MAX)
-		begin_anew(c);
 	set_name(&c->name, r);
 	set_file(&c->file, r);
-	name = arena_new_obj(c->frames.arena, struct frame_name);
 	*name = (struct frame_name){ .lang = FRAME_LANG_BEAM, .line = r->line };
 	name->name = texts_keep(c->texts, c->name.data);
 	if (c->file.len)
 		name->file = texts_keep(c->texts, c->file.data);
-	idmap_set(&c->frames.names, r->frame, (uintptr_t)name);
 }
 
 bool beam_codes_name(const struct beam_codes *c, uint64_t frame, struct frame_name *ret)
 {
-	const struct frame_name *known = known_frame(c, frame);
+	const struct frame_name *known = frame_store_find(&c->frames, frame);
 
 	if (frame == FRAME_BEAM_RUNTIME)
 		*ret = (struct frame_name){ .lang = FRAME_LANG_BEAM, .name = "<runtime>" };

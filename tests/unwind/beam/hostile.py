@@ -5,21 +5,19 @@ wrong one with its mark; nothing hangs, crashes or grows, and no control charact
 hostile.c, INTERPRETED is the same without JIT compiler, whose stacks say that frames are missing. Prints TAP."""
 import os
 import pathlib
-import re
 import resource
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'lib'))
 import absent
+import liars
 import traced
+from liars import UNREADABLE
 from tap import Cases
 
 STRATA, HOSTILE, INTERPRETED = sys.argv[1:]
-CALLS = 200
 LIMIT = 300
-SECONDS = 60 * int(os.environ.get('STRATA_SLOW', 1))  # STRATA_SLOW: how many times slower this machine is
-MEGABYTES = 600  # of the tracer; with true data it needs about 100
 SCRIPT = f'''uprobe:libc:getppid /pid == %d/ {{
     @calls = count();
     @deepest = max(len(beamstack));
@@ -27,8 +25,6 @@ SCRIPT = f'''uprobe:libc:getppid /pid == %d/ {{
     @u[ustack(addr, {LIMIT})] = count();
 }}'''
 
-UNREADABLE = '[interpreter frame not readable]'
-# For each mode: the marks that the stack may end in, the least and the greatest number of Erlang's frames.
 LIES = {
     'truth': ({''}, 5, 5),
     'truth-rbp': ({''}, 5, 5),
@@ -69,34 +65,14 @@ LIES = {
 NAMED = ('truth', 'truth-rbp')
 NAMES = ['m24:f45/5 hostile.erl:15', 'm25:f44/4 hostile.erl:14', 'm26:f43/3 hostile.erl:13', 'm27:f42/2 hostile.erl:12']
 
+ERLANG = liars.Liars('Erlang', 'beamstack', LIES, unknown=(), limits=())
 cases = Cases()
 
 
-def stacks(out):
-    """Yields (lines, count) of @p."""
-    for found in re.finditer(r'^@p\[(.*?)\]: (\d+)$', out, re.M | re.S):
-        yield [line.strip() for line in found.group(1).splitlines() if line.strip()], int(found.group(2))
-
-
-def complaints(out, elapsed, mode, lie):
-    ends, least, most = lie
-    calls = re.search(r'^@calls: (\d+)$', out, re.M)
-    if elapsed > SECONDS:
-        yield f'{elapsed:.0f} seconds'
-    if not calls or int(calls.group(1)) != CALLS:
-        yield 'calls are missing'
-    if re.search(r'[\x00-\x08\x0b-\x1f\x7f]', out):
-        yield 'control characters'
-    if sum(n for _, n in stacks(out)) != CALLS:
-        yield 'stacks are missing'
-    for lines, _ in stacks(out):
-        marks = [line for line in lines if re.fullmatch(r'\[[a-zA-Z ,]+\]', line) and line != '[no Erlang frames]']
+def names(out, mode):
+    for lines, _ in liars.stacks(out):
         frames = [line for line in lines if not line.startswith('[')]
-        if ends is not None and (marks[0] if marks else '') not in ends:
-            yield f'marked {marks}'
-        if not least <= len(frames) <= most:
-            yield f'{len(frames)} frames'
-        if mode in NAMED and least and frames[1:] != NAMES:
+        if mode in NAMED and frames and frames[1:] != NAMES:
             yield f'names {frames}'
 
 
@@ -110,9 +86,7 @@ def run(mode, lie, program=HOSTILE):
         process.kill()
         process.wait()
     out = b'\n'.join(printed).decode(errors='replace')
-    wrong = list(complaints(out, time.monotonic() - start, mode, lie))
-    if process.returncode:
-        wrong.append(f'status {process.returncode}')
+    wrong = [*liars.complaints(ERLANG, process.returncode, out, time.monotonic() - start, mode, lie), *names(out, mode)]
     cases.check(not wrong, f'{os.path.basename(program)} {mode}', '\n'.join([*wrong[:5], said.decode(errors='replace'), out[:2000]]))
 
 
@@ -121,7 +95,7 @@ def main():
         run(mode, lie)
     run('truth', ({UNREADABLE}, 0, 0), INTERPRETED)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-    cases.check(peak < MEGABYTES, f'the tracer stays below {MEGABYTES} MB', f'{peak} MB')
+    cases.check(peak < liars.MEGABYTES, f'the tracer stays below {liars.MEGABYTES} MB', f'{peak} MB')
     return cases.done()
 
 
