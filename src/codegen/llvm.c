@@ -19,6 +19,7 @@
 
 #include "base/memory.h"
 #include "base/owner.h"
+#include "late.h"
 
 /* ---- the module --------------------------------------------------------- */
 
@@ -135,6 +136,7 @@ struct ir_builder *ir_new(const char *source_name)
 	LLVMTargetDataRef layout;
 
 	assert(ir);
+	late_run();
 	ir->c = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(ir->c, on_diagnostic, ir);
 	ir->m = LLVMModuleCreateWithNameInContext(source_name, ir->c);
