@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/priority.h"
@@ -18,7 +20,7 @@
 #include "probes/ticks.h"
 #include "target/target.h"
 
-enum { DETACH_MS = 100 }; /* links_done() waits this long for the process that detaches */
+enum { DETACH_MS = 20 }; /* strata ends this long after the kernel began to detach, even if it is not done */
 
 /* ---- detaching ---------------------------------------------------------- */
 
@@ -60,19 +62,27 @@ void links_detach(struct links *l)
 		close(until[0]);
 		destroy(l);
 		close(until[1]);
+		l->detached_by = clock_ns(CLOCK_MONOTONIC) + DETACH_MS * 1000000ull;
 	}
 	destroy(l);
+}
+
+/* Returns whether the process that detaches has ended by the time. */
+static bool has_ended(pid_t pid, uint64_t by)
+{
+	_cleanup_(closep) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd end = {.fd = fd, .events = POLLIN};
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (fd >= 0 && now < by)
+		poll(&end, 1, (int)((by - now + 999999) / 1000000));
+	return waitpid(pid, NULL, WNOHANG) != 0;
 }
 
 void links_done(struct links *l)
 {
 	links_detach(l);
-	for (int i = 0; l->detaching > 0 && i < DETACH_MS; i++) {
-		if (waitpid(l->detaching, NULL, WNOHANG))
-			return;
-		usleep(1000);
-	}
-	if (l->detaching > 0)
+	if (l->detaching > 0 && !has_ended(l->detaching, l->detached_by))
 		log_info("the kernel is still detaching the probes, in the background");
 }
 

@@ -21,11 +21,12 @@ struct links {
 	VEC(struct bpf_link *) list;
 	unsigned skipped; /* number of places that the kernel refused, reported by their providers */
 	pid_t detaching;  /* the process that detaches; 0: none */
+	uint64_t detached_by; /* links_done() waits until then (CLOCK_MONOTONIC, ns) */
 };
 /* The kernel needs up to minutes to detach hundreds of probes (tracepoints: 70 ms each): a process that is
  * forked for that closes them last. The programs still run until then. */
 void links_detach(struct links *l);
-/* Detaches, and waits at most 100 ms for it. */
+/* Detaches, and waits until at most 20 ms after the beginning. */
 void links_done(struct links *l);
 
 struct loaded_probe {
