@@ -168,6 +168,15 @@ static void size_map(struct bpf_object *obj, const char *name, uint32_t value_si
 		bpf_map__set_max_entries(m, entries);
 }
 
+/* The kernel writes each element of a hash map when it makes the map. Images of a session that grows share one. */
+static void size_lost_at(struct bpf_object *obj, const struct image *img)
+{
+	uint64_t n = ((uint64_t)img->nplaces + img->nprogs) * (uint64_t)libbpf_num_possible_cpus();
+
+	if (!img->grows && n < LOST_PLACES)
+		size_map(obj, "lost_at", 0, (uint32_t)n);
+}
+
 /* A trampoline's program is loaded for one function. */
 static int set_function(const struct image *img, const struct image_prog *p, struct target *t,
 	struct bpf_program *bpf)
@@ -324,6 +333,7 @@ static int prepare(struct image_object *o, const struct image *img, struct bpf_o
 	size_map(obj, "scratch", img->scratch_size, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "handovers", 0, (uint32_t)libbpf_num_possible_cpus() * SCRATCH_SLOTS);
 	size_map(obj, "ring", 0, ring_size(img, env->ring_pages));
+	size_lost_at(obj, img);
 	r = script_maps_size(img, env, obj);
 	if (r)
 		why_no_bpf(r);
