@@ -278,9 +278,9 @@ __global int walk_mapping(struct walk *w)
 
 __global int walk_table(struct walk *w)
 {
-	__u32 file;
+	__u32 file, first = 0;
+	struct table_header *h;
 	void *t;
-	__u64 v;
 
 	if (!w)
 		return UNWIND_NO_TABLE + 1;
@@ -288,23 +288,22 @@ __global int walk_table(struct walk *w)
 	t = bpf_map_lookup_elem(&tables, &file);
 	if (!t)
 		return UNWIND_TABLE_LATE + 1;
+	h = bpf_map_lookup_elem(t, &first);
+	if (!h)
+		return UNWIND_TABLE_LATE + 1;
 	w->table_file = file;
-	w->table_base = word_at(t, 1);
-	w->table_npages = word_at(t, 3);
-	v = word_at(t, 4);
-	w->table_rules = v;
-	w->table_pages = v >> 32;
-	v = word_at(t, 5);
-	w->table_rows = v;
-	w->table_nranges = v >> 32;
+	w->table_base = h->base;
+	w->table_npages = h->npages;
+	w->table_rules = h->rules;
+	w->table_pages = h->pages;
+	w->table_rows = h->rows;
+	w->table_nranges = h->nranges;
 	for (int i = 0; i < TABLE_RANGES; i++) {
-		v = word_at(t, 6 + i);
-		w->range[i].start = v;
-		w->range[i].end = v >> 32;
+		w->range[i].start = h->range[i].start;
+		w->range[i].end = h->range[i].end;
 	}
-	v = word_at(t, 6 + TABLE_RANGES);
-	w->table_code = (__u32)v;
-	w->table_code_size = (v >> 32) - (__u32)v;
+	w->table_code = h->code_start;
+	w->table_code_size = h->code_end - h->code_start;
 	return 0;
 }
 

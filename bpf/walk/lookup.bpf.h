@@ -84,9 +84,11 @@ static __always_inline struct mapping_chunk *chunk_of(__u32 pid, __u32 chunk)
 
 static __always_inline __u64 word_at(void *table, __u32 i)
 {
-	__u64 *p = bpf_map_lookup_elem(table, &i);
+	__u32 chunk = i >> TABLE_CHUNK_SHIFT;
+	struct table_chunk *c = bpf_map_lookup_elem(table, &chunk);
 
-	return p ? *p : 0;
+	FORGET(i);
+	return c ? c->word[i & ((1 << TABLE_CHUNK_SHIFT) - 1)] : 0;
 }
 
 static __always_inline __u32 half_at(void *table, __u32 i)

@@ -39,10 +39,10 @@ WALK_MAP struct {
 
 struct table_words {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+	__uint(map_flags, BPF_F_INNER_MAP);
 	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct table_chunk));
 };
 
 WALK_MAP struct {

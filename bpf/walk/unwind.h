@@ -273,8 +273,8 @@ struct mapping_chunk {
 
 /* The table of a file id never changes: the kernel half remembers rules by file id and address.
  *
- * Map `tables`: ARRAY_OF_MAPS by file id; each inner map is an ARRAY of u64 (BPF_F_INNER_MAP |
- * BPF_F_MMAPABLE), written through mmap. The cache file's payload is the same bytes. Content, as u32[]:
+ * Map `tables`: ARRAY_OF_MAPS by file id; each inner map is an ARRAY of struct table_chunk (BPF_F_INNER_MAP), the last
+ * one with zeros at its end. The cache file's payload is the same bytes, without the zeros. Content, as u32[]:
  *
  *     struct table_header
  *     u64 rules[nrules]          a rule, see RULE_*
@@ -314,6 +314,13 @@ struct table_header {
 	__u32 own[2];               /* that language's own data: see its header */
 };
 ABI_SIZE(table_header, 128);
+
+/* An element of a table's map: larger elements are written faster, smaller ones waste less. */
+#define TABLE_CHUNK_SHIFT 8
+struct table_chunk {
+	__u64 word[1 << TABLE_CHUNK_SHIFT]; /* the first chunk contains the header */
+};
+ABI_SIZE(table_chunk, 2048);
 
 /* A rule says how the CFA is computed and where RA and the caller's frame pointer are, on x86_64 and arm64. As u64:
  *     bits  0-3   kind (enum rule_kind)

@@ -17,7 +17,7 @@ from waits import comes
 STRATA = sys.argv[1]
 PROGRAMS = 16
 FUNCTIONS = 1000  # their table has between 16 and 128 KiB, the second size of slots
-FLAGS, ENTRIES = 0x1400, (128 << 10) // 8  # BPF_F_INNER_MAP | BPF_F_MMAPABLE of linux/bpf.h; rows of 8 bytes
+FLAGS, ENTRIES = 0x1000, (128 << 10) // 2048  # BPF_F_INNER_MAP of linux/bpf.h; chunks of 2048 bytes
 SOURCE = '#include <time.h>\nvolatile int sum;\n' + ''.join(
     f'int f{i}(int n) {{ char room[{16 + 16 * (i % 50)}]; room[n] = (char)n; sum += room[n / 2]; '
     f'return clock() > n ? sum + {i} : sum; }}\n' for i in range(FUNCTIONS)) + '''

@@ -42,7 +42,7 @@ static const struct host_lang *const host_langs[FRAME_LANGS] = {
 struct host_table {
 	const void *data;
 	size_t size;
-	uint64_t word;
+	struct table_chunk last; /* a copy, with zeros after the table's end */
 };
 
 struct host {
@@ -69,12 +69,17 @@ static void *table_of(uint32_t file)
 	return t->data ? t : NULL;
 }
 
-static void *word_of(struct host_table *t, uint32_t i)
+static void *chunk_of_table(struct host_table *t, uint32_t i)
 {
-	if (i >= t->size / 8)
+	const size_t at = (size_t)i * sizeof(t->last);
+
+	if (at >= t->size)
 		return NULL;
-	memcpy(&t->word, (const char *)t->data + 8ull * i, 8);
-	return &t->word;
+	if (t->size - at >= sizeof(t->last))
+		return (char *)t->data + at;
+	memset(&t->last, 0, sizeof(t->last));
+	memcpy(&t->last, (const char *)t->data + at, t->size - at);
+	return &t->last;
 }
 
 static void *scratch_of_lang(unsigned lang)
@@ -115,7 +120,7 @@ void *host_map_lookup(void *map, const void *key)
 	if (map == &tables)
 		return table_of(k);
 	if (map == &host->table)
-		return word_of(map, k);
+		return chunk_of_table(map, k);
 	return lookup_lang(map, k);
 }
 

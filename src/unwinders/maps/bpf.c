@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bpf.c - tables and mappings in the kernel's maps.
  *
- * Each table is an array that is filled through mmap: 1 ms for 4 MB, instead of 50 ms for updates element by
- * element. Putting an array into the array of tables makes the kernel wait for an RCU grace period, 10 ms. So some
- * empty arrays, the slots, are put there in advance, and tables are written to them: a library that a process has
- * just mapped is known before it runs. A thread makes the slots and does the waiting, at first when the probes are
- * attached. Tables without a slot are collected, and put there together before the first mapping that may refer to
- * them. At the start mappings are collected, too, until the first flush: one wait for all processes.
+ * Each table is an array of chunks that is filled by batches: the kernel copies 2 KiB at once. A mapping of the array
+ * would cost more, in page faults and at its end, than the copy.
+ *
+ * Putting an array into the array of tables makes the kernel wait for an RCU grace period, 10 ms. So some empty arrays,
+ * the slots, are put there in advance, and tables are written to them: a library that a process has just mapped is
+ * known before it runs. A thread makes the slots and does the waiting, at first when the probes are attached. Tables
+ * without a slot are collected, and put there together before the first mapping that may refer to them. At the start
+ * mappings are collected, too, until the first flush: one wait for all processes.
  *
  * The maps for tables and processes are made here, not with the object's other maps, so that they are filled
  * when the programs are loaded: reading processes takes as long as verifying. */
@@ -18,7 +20,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -31,13 +32,14 @@
 #include "unwinders/unwinders.h"
 
 #define PENDING_MAX 256
+#define CHUNK       sizeof(struct table_chunk)
 
 /* Some of every size; half of all tables have less than 4 KiB. */
 static const struct {
 	uint32_t size, n;
 } slot_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 }, { 4 << 20, 1 } };
 
-enum { SLOT_SIZES = 4, SLOTS_MAX = 64, DROPS_MAX = 64, MAP_ROWS = 4 + 2 * (FRAME_LANGS - 1) };
+enum { SLOT_SIZES = 4, SLOTS_MAX = 64, DROPS_MAX = 64, CHUNKS_AT_ONCE = 512, MAP_ROWS = 4 + 2 * (FRAME_LANGS - 1) };
 
 struct slot {
 	uint32_t file;
@@ -52,12 +54,6 @@ struct inode_entry {
 struct chunk_entry {
 	struct mapping_key key;
 	struct mapping_chunk value;
-};
-
-/* A table's memory in the kernel, mapped. */
-struct filled {
-	void *at;
-	size_t bytes;
 };
 
 /* Tables to be given back. */
@@ -93,7 +89,6 @@ struct maps_bpf {
 	struct drops dropping;      /* tables that the thread is replacing */
 	VEC(struct inode_entry) entries; /* files whose tables are pending */
 	VEC(struct chunk_entry) chunks;  /* until the first flush */
-	VEC(struct filled) filled;       /* until the first flush */
 	bool gathers;
 
 	struct slots slots[SLOT_SIZES];
@@ -130,8 +125,8 @@ static int *map_fd(struct maps_bpf *s, size_t i)
 
 static int make_table(size_t size)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, 8, (uint32_t)((size + 7) / 8), &opts);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, CHUNK, (uint32_t)((size + CHUNK - 1) / CHUNK), &opts);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -255,33 +250,37 @@ void unwinders_narrow(struct bpf_object *obj, uint32_t languages)
 
 /* ---- tables' maps ---- */
 
-/* At the start the table remains mapped until the first flush: while other threads are in the kernel, each
- * munmap() waits for their CPUs. */
-static int fill_table(struct maps_bpf *s, int fd, const void *table, size_t size)
+/* Before 5.6 arrays have no batches. */
+static int put_chunks(int fd, uint32_t first, const struct table_chunk *chunk, uint32_t n)
 {
-	size_t bytes = (size + 4095) & ~4095UL;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	uint32_t key[CHUNKS_AT_ONCE], done = n;
+	int err = 0;
 
-	if (p == MAP_FAILED) {
-		int r = -errno;
-
-		if (r == -ENOMEM)
-			log_memory_short("stacks end early");
-		return r;
-	}
-	memcpy(p, table, size);
-	if (s->gathers)
-		vec_push(&s->filled, (struct filled){ p, bytes });
-	else
-		munmap(p, bytes);
-	return 0;
+	for (uint32_t i = 0; i < n; i++)
+		key[i] = first + i;
+	if (!bpf_map_update_batch(fd, key, chunk, &done, NULL))
+		return 0;
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = bpf_map_update_elem(fd, &key[i], &chunk[i], BPF_ANY) ? -errno : 0;
+	return err;
 }
 
-static void unmap_filled(struct maps_bpf *s)
+static int fill_table(int fd, const void *table, size_t size)
 {
-	for (size_t i = 0; i < s->filled.len; i++)
-		munmap(s->filled.data[i].at, s->filled.data[i].bytes);
-	vec_done(&s->filled);
+	const struct table_chunk *chunk = table;
+	uint32_t n = (uint32_t)(size / CHUNK), at = 0;
+	struct table_chunk last = {};
+	int err = 0;
+
+	for (; at < n && !err; at += CHUNKS_AT_ONCE)
+		err = put_chunks(fd, at, chunk + at, n - at < CHUNKS_AT_ONCE ? n - at : CHUNKS_AT_ONCE);
+	if (!err && size % CHUNK) {
+		memcpy(&last, chunk + n, size % CHUNK);
+		err = put_chunks(fd, n, &last, 1);
+	}
+	if (err == -ENOMEM)
+		log_memory_short("stacks end early");
+	return err;
 }
 
 /* There is one wait for all tables; before 5.16 there are no batches. */
@@ -481,7 +480,6 @@ static int maps_flush(struct walk_maps *maps)
 	for (size_t i = 0; i < s->chunks.len && !err; i++)
 		err = set_or_delete(s->mappings, &s->chunks.data[i].key, &s->chunks.data[i].value);
 	vec_done(&s->chunks);
-	unmap_filled(s);
 	s->gathers = false;
 	return err;
 }
@@ -513,18 +511,18 @@ static int set_table(struct walk_maps *maps, uint32_t file, const void *table, s
 
 	if (s->tables < 0)
 		return 0;
-	if (file >= s->ntables || !size || size / 8 > UINT32_MAX)
+	if (file >= s->ntables || !size || size / CHUNK >= UINT32_MAX)
 		return -E2BIG;
 	keep_table(s, file);
 	if (file == s->taken.file) {
 		fd = s->taken.fd;
 		s->taken = (struct slot){};
-		return fill_table(s, fd, table, size);
+		return fill_table(fd, table, size);
 	}
 	fd = make_table(size);
 	if (fd < 0)
 		return fd;
-	err = fill_table(s, fd, table, size);
+	err = fill_table(fd, table, size);
 	if (err)
 		return err;
 	s->file[s->pending] = file;
@@ -640,7 +638,6 @@ static void maps_free(struct walk_maps *maps)
 	close_slots(s->slots);
 	vec_done(&s->entries);
 	vec_done(&s->chunks);
-	unmap_filled(s);
 	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		closep(map_fd(s, i));
 	closep(&s->empty);
