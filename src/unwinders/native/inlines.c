@@ -253,7 +253,7 @@ static void walk_functions(struct find *f, size_t first, size_t end)
  * line or the innermost inlined function may change. */
 
 enum { WHOLE_PARTS_MAX = 1 << 18, WHOLE_LEVELS_MAX = 1 << 17 };
-#define WHOLE_NS 500000000ull /* CPU time for a file; then only addresses are kept */
+#define WHOLE_NS 200000000ull /* CPU time for a file; then only addresses are kept */
 
 /* Adds the edges of the ranges below die. */
 static void add_edges(struct find *f, Dwarf_Die *die, const struct function_range *r, struct line_addresses *out,
