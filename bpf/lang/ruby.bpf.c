@@ -36,6 +36,11 @@ struct ruby_own {
 	__u64 singleton; /* the method is the class's own */
 	__u64 tick;      /* of this walk; the class of a method is read once in 0.13 s, its iseq in each walk */
 	__u64 object[CLASS_BYTES / 8];
+	__u64 label;     /* the object with the label of the code object in s->out */
+	struct {         /* the iseqs around it: the BPF stack is too short */
+		__u64 iseq, end; /* from one to the other */
+		__u32 kind, levels;
+	} parents;
 };
 
 struct ruby_place {
@@ -298,67 +303,62 @@ __global int ruby_read_function(struct ruby_scratch *s)
 		&r->name_size);
 }
 
-struct ruby_parents {
-	__u64 iseq, end; /* from one to the other */
-	__u32 parent;    /* offset of parent_iseq */
-	__u32 kind, levels;
-};
-
 static long count_block(__u32 i, void *data)
 {
-	struct ruby_parents *p = data;
+	struct ruby_scratch *s = *(struct ruby_scratch **)data; /* bpf_loop() passes only addresses of the stack */
 	__u64 body = 0, type = 0;
 
-	if (p->iseq == p->end)
+	if (s->own.parents.iseq == s->own.parents.end)
 		return 1;
-	if (read_word(p->iseq + ISEQ_BODY, &body) || read_word(body, &type) ||
-		read_word(body + p->parent, &p->iseq))
+	if (read_word(s->own.parents.iseq + ISEQ_BODY, &body) || read_word(body, &type) ||
+		read_word(body + s->proc.at.local - 8, &s->own.parents.iseq))
 		return 1;
 	type = (__u32)type;
-	p->levels += type == TYPE_BLOCK;
-	p->kind |= type == TYPE_BLOCK || type == TYPE_PLAIN ? RUBY_BLOCK : 0;
+	s->own.parents.levels += type == TYPE_BLOCK;
+	s->own.parents.kind |= type == TYPE_BLOCK || type == TYPE_PLAIN ? RUBY_BLOCK : 0;
 	return 0;
 }
 
-/* Looks at the method, class or file that contains the code object of s->out, whose body is in s->code. Returns the
- * object with the label. */
-__global __u64 ruby_read_method(struct ruby_scratch *s)
+/* Looks at the method, class or file that contains the code object of s->out, whose body is in s->code: sets own.label,
+ * and the members of s->out that this gives. Returns 0. */
+__global int ruby_read_method(struct ruby_scratch *s)
 {
-	struct ruby_parents p = {};
 	__u64 body = 0, type = 0, label = 0;
 	struct ruby_code_record *r;
 
 	if (!s)
-		return 0;
+		return -1;
 	r = &s->out;
-	p.iseq = r->addr;
-	p.parent = s->proc.at.local - 8;
-	if (read_word(p.iseq + ISEQ_BODY, &body) || read_word(body + s->proc.at.local, &p.end) ||
-		read_word(p.end + ISEQ_BODY, &body) || read_word(body, &type) || read_word(body + BODY_LABEL, &label))
-		return code_word(s, BODY_LABEL);
+	s->own.label = code_word(s, BODY_LABEL);
+	s->own.parents.iseq = r->addr;
+	s->own.parents.kind = s->own.parents.levels = 0;
+	if (!s->proc.at.path || read_word(r->addr + ISEQ_BODY, &body) ||
+		read_word(body + s->proc.at.local, &s->own.parents.end) ||
+		read_word(s->own.parents.end + ISEQ_BODY, &body) || read_word(body, &type) ||
+		read_word(body + BODY_LABEL, &label))
+		return 0;
 	if ((__u32)type == TYPE_METHOD && read_class(s))
 		r->class_size = 0;
 	if (!s->proc.at.is_merged)
-		return code_word(s, BODY_LABEL);
-	bpf_loop(PARENTS_MAX, count_block, &p, 0);
-	r->kind |= p.kind;
-	r->levels = p.levels;
-	return label;
+		return 0;
+	bpf_loop(PARENTS_MAX, count_block, &s, 0);
+	r->kind |= s->own.parents.kind;
+	r->levels = s->own.parents.levels;
+	s->own.label = label;
+	return 0;
 }
 
-/* Reads the names of the code object whose body is in s->code. */
+/* Reads the names of the code object whose body is in s->code, after ruby_read_method(). */
 __global int ruby_read_code(struct ruby_scratch *s)
 {
 	struct ruby_code_record *r;
-	__u64 label;
 
 	if (!s)
 		return -1;
 	r = &s->out;
 	r->size = (__u32)(code_word(s, 0) >> 32);
 	r->first_line = (__u32)(code_word(s, BODY_LINE) >> s->proc.at.line_tag);
-	label = s->proc.at.path ? ruby_read_method(s) : code_word(s, BODY_LABEL);
-	if (read_str(s, label, r->name, RUBY_NAME_MAX, &r->name_size))
+	if (read_str(s, s->own.label, r->name, RUBY_NAME_MAX, &r->name_size))
 		return -1;
 	if (read_str(s, ruby_path(code_word(s, BODY_PATH)), r->file, RUBY_FILE_MAX, &r->file_size))
 		return -1;
@@ -373,7 +373,8 @@ static __always_inline int name_code(struct ruby_scratch *s, __u64 addr, int rea
 
 	r->addr = addr;
 	r->name_size = r->class_size = r->file_size = r->first_line = r->size = r->kind = r->levels = 0;
-	if (readable && !(addr & 1 ? ruby_read_function(s) : ruby_read_code(s)))
+	/* All are called from here: the kernel allows eight calls in one another. */
+	if (readable && !(addr & 1 ? ruby_read_function(s) : ruby_read_method(s) || ruby_read_code(s)))
 		return 0;
 	r->name_size = r->class_size = r->file_size = r->first_line = r->size = r->kind = r->levels = 0;
 	return -1;
