@@ -13,6 +13,7 @@ sys.path.insert(0, str(HERE.parents[1] / 'lib'))
 import absent
 import luas
 import traced
+import waits
 from tap import Cases
 
 STRATA, NAMES = sys.argv[1], sys.argv[2:]
@@ -39,6 +40,7 @@ def look(cases, name):
         program.write_text(PROGRAM)
         process = traced.start(luas.get(name), program, cwd='/tmp')
         process.stdout.readline()
+        waits.reading(process.pid)
         dumped = subprocess.run([STRATA, 'dump', '-p', str(process.pid)], capture_output=True, text=True).stdout
         _, printed, said = traced.beside(process, STRATA, SCRIPT % ((process.pid,) * 3))
     cases.check(re.search(r'^\s+io\.read$\n^\s+main chunk \S+frames\.lua:6$', dumped, re.M), f'{name}: dump', dumped)
