@@ -200,6 +200,9 @@ __global int ruby_begin(struct walk *w)
 	if (bpf_probe_read_user(words, sizeof(words), (const void *)ec) || words[EC_SIZE / 8] > STACK_MAX / 8)
 		return -1;
 	place_of(w)->own.end = words[EC_STACK / 8] + 8 * words[EC_SIZE / 8] - s->proc.at.frame_size;
+	if (words[EC_STACK / 8] && words[EC_FRAME / 8] &&
+		words[EC_FRAME / 8] - words[EC_STACK / 8] > 8 * words[EC_SIZE / 8]) /* a new thread's is at the end */
+		return -1;
 	place_of(w)->own.newest = w->list.frame = words[EC_FRAME / 8];
 	place_of(w)->own.tag = words[EC_TAG / 8];
 	s->own.tick = (__u32)(bpf_ktime_get_ns() >> TICK_SHIFT);

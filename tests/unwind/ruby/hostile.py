@@ -13,7 +13,7 @@ LIES = {
     'wild-ec': ({UNREADABLE, ''}, 0, 0),
     'uneven-ec': ({UNREADABLE, ''}, 0, 0),
     'wild-frame': ({UNREADABLE, ''}, 0, 0),
-    'low-frame': ({UNREADABLE}, 0, 0),
+    'low-frame': ({UNREADABLE, ''}, 0, 0),
     'uneven-frame': ({UNREADABLE}, 0, 0),
     'empty': ({UNREADABLE, ''}, 0, 0),
     'huge': ({UNREADABLE, ''}, 0, 0),
