@@ -236,8 +236,8 @@ static void another_iseq(unsigned call)
 /* Every word of an object leads to one of our objects, or nowhere. */
 static void be_random(unsigned seed)
 {
-	struct object *const objects[] = { &iseqs[0], &bodies[0], &labels[0], &methods[0], &definition, &class, &class_name,
-		&path, &function, &ids, &unit };
+	struct object *const objects[] = { &iseqs[0], &bodies[0], &labels[0], &methods[0], &definition, &class,
+		&class_name, &path, &function, &ids, &unit };
 	const size_t n = sizeof(objects) / sizeof(*objects);
 
 	srandom(seed);
