@@ -190,19 +190,20 @@ __global int ruby_begin(struct walk *w)
 	s = begin(w);
 	if (!s)
 		return -1;
-	if (!s->proc.ec_kind) { /* an unknown build: there may be frames */
-		w->list.frame = FRAME_UNKNOWN;
+	w->list.frame = FRAME_UNKNOWN; /* there may be frames */
+	if (!s->proc.ec_kind)
+		return 0;
+	ec = ruby_context(s, walk_tp(w));
+	if (!ec) { /* not a thread of Ruby */
+		w->list.frame = 0;
 		return 0;
 	}
-	ec = ruby_context(s, walk_tp(w));
-	if (!ec) /* not a thread of Ruby */
-		return 0;
 	if (bpf_probe_read_user(words, sizeof(words), (const void *)ec) || words[EC_SIZE / 8] > STACK_MAX / 8)
-		return -1;
+		return 0;
 	place_of(w)->own.end = words[EC_STACK / 8] + 8 * words[EC_SIZE / 8] - s->proc.at.frame_size;
 	if (words[EC_STACK / 8] && words[EC_FRAME / 8] &&
 		words[EC_FRAME / 8] - words[EC_STACK / 8] > 8 * words[EC_SIZE / 8]) /* a new thread's is at the end */
-		return -1;
+		return 0;
 	place_of(w)->own.newest = w->list.frame = words[EC_FRAME / 8];
 	place_of(w)->own.tag = words[EC_TAG / 8];
 	s->own.tick = (__u32)(bpf_ktime_get_ns() >> TICK_SHIFT);
