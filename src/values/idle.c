@@ -63,10 +63,21 @@ struct wait_stack {
 	size_t n, first_python; /* n without Python */
 };
 
+/* Returns the begin of the parameters of C++, or NULL. "node::(anonymous namespace)::run(void*)" has some, too. */
+static const char *parameters(const char *name)
+{
+	static const char nameless[] = "(anonymous namespace)";
+	const char *at = strchr(name, '(');
+
+	while (at && !strncmp(at, nameless, strlen(nameless)))
+		at = strchr(at + 1, '(');
+	return at;
+}
+
 /* Copies a name without the parameters of C++ and the class of Python: "Condition.wait" is wait. */
 static void plain_name(const struct frame_name *f, char *buf)
 {
-	const char *name = f->name ? f->name : "", *from = name, *end = strchr(name, '(');
+	const char *name = f->name ? f->name : "", *from = name, *end = parameters(name);
 	size_t n;
 
 	if (f->lang == FRAME_LANG_PYTHON && strrchr(name, '.'))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* idle.c - a pool of threads, an event loop, and a thread that waits for an answer: only the last one is a delay. */
+/* idle.c - a pool of threads, an event loop, a thread of node's inspector, and a thread that waits for an answer: only
+ * the last one is a delay. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -8,6 +10,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, answers = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER, answered = PTHREAD_COND_INITIALIZER;
 static int jobs, ready;
+static sem_t signals;
 static volatile long sum;
 
 static void run_job(void)
@@ -46,6 +49,15 @@ static void *asker(void *arg)
 	return NULL;
 }
 
+/* As in node: node::inspector::(anonymous namespace)::StartIoThreadMain(void*) */
+static void *inspector(void *arg) __asm__("_ZN4node9inspector12_GLOBAL__N_117StartIoThreadMainEPv");
+static void *inspector(void *arg)
+{
+	while (!sem_wait(&signals))
+		sum++;
+	return NULL;
+}
+
 static void *event_loop(void *arg)
 {
 	struct itimerspec every = {{0, 20000000}, {0, 20000000}};
@@ -76,9 +88,12 @@ int main(void)
 		pthread_create(&thread, NULL, pool_worker, NULL);
 	pthread_create(&thread, NULL, asker, NULL);
 	pthread_create(&thread, NULL, event_loop, NULL);
+	sem_init(&signals, 0, 0);
+	pthread_create(&thread, NULL, inspector, NULL);
 	for (;;) {
 		usleep(20000);
 		give(&lock, &more, &jobs);
 		give(&answers, &answered, &ready);
+		sem_post(&signals);
 	}
 }

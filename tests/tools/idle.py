@@ -118,8 +118,8 @@ if os.geteuid():
     print('1..0 # SKIP needs root')
     sys.exit()
 cases = Cases()
-program(cases, 'C', [IDLE], [('epoll_wait', 'event_loop'), ('futex_abstimed', 'pool_worker')],
-        [('pthread_cond_wait', 'wait_for_answer')])
+program(cases, 'C', [IDLE],
+        [('epoll_wait', 'event_loop'), ('futex_abstimed', 'pool_worker'), ('sem_wait', 'StartIoThreadMain')], [('pthread_cond_wait', 'wait_for_answer')])
 program(cases, 'Python', ('/usr/bin/python3', PYTHON), [('sem', '_worker'), ('sem', 'Queue.get', 'consume')],
         [('ask_service',), ('ask_peer',), ('take_lock',)])
 locks(cases)
