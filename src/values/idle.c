@@ -63,7 +63,7 @@ struct wait_stack {
 	size_t n, first_python; /* n without Python */
 };
 
-/* Returns the begin of the parameters of C++, or NULL. "node::(anonymous namespace)::run(void*)" has some, too. */
+/* Returns the '(' before the parameters of a C++ function, or NULL. The one of "(anonymous namespace)" is another. */
 static const char *parameters(const char *name)
 {
 	static const char nameless[] = "(anonymous namespace)";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* tables.c - the tables of modules and atoms of Erlang's runtime, found in a process by what they contain: the runtime
- * of OTP 29 exports none of them.
+/* tables.c - finds the tables of modules and atoms in a process of Erlang. OTP 29 exports no symbol for them, so they
+ * are recognised by their contents.
  *
  * Layouts of otp at tags OTP-25.2.3, OTP-27.3.4 and OTP-29.1: beam_ranges.c (struct ranges), and those in
  * bpf/lang/beam.h. */
