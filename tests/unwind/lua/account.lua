@@ -31,6 +31,7 @@ local function frame(info)
 end
 
 local function note()
+    if #accounts == calls then return end -- a way may call go() twice
     local words, level = {}, 2
     while true do
         local info = debug.getinfo(level, 'Slf')
