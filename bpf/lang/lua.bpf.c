@@ -26,8 +26,20 @@
 #define LIST_MEMO_OWN   __u64 start; __u64 size; /* the instructions: address, number */
 #define MEMO_TAGS       1 /* a function in C */
 
+/* LuaJIT: words of the frames that a trace has not written. The slots count from the function below base. */
+#define SLOTS 256
+struct trace_slots {
+	__u64 base; /* with which the trace began; 0: none */
+	__u64 ir, start; /* GCtrace: ir, startpt */
+	__u64 first, second; /* the last words of the snapshots around the code that runs */
+	__u64 value[SLOTS]; /* a constant, or the number of an instruction that makes the value */
+	__u32 walk[SLOTS];  /* in which the value was read */
+	__u32 hides, pad;   /* LUA_HIDES for the newest frame, or 0 */
+};
+
 struct lua_own {
 	__u64 state; /* a lua_State, for the record */
+	struct trace_slots slots;
 };
 
 struct lua_place {
@@ -64,6 +76,7 @@ _Static_assert(HASH_WORDS <= HASH_SECOND + LUA_LINES_MAX / 8, "the record");
 #define PUC_THREAD 8
 #define JIT_THREAD 6
 #define JIT_FUNCTION 8
+#define JIT_CODE 7
 
 /* ---- the process ---- */
 
@@ -81,6 +94,7 @@ __global int lua_begin(struct walk *w)
 	s = begin(w);
 	if (!s)
 		return -1;
+	s->own.slots.base = s->own.slots.hides = 0;
 	w->list.begun |= LIST_IN_LOOPS;
 	return 0;
 }

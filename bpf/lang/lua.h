@@ -44,10 +44,11 @@ struct lua_proc {
 };
 ABI_SIZE(lua_proc, 40);
 
-/* Frames: code id << 20 | number of the instruction, from 0 on. */
+/* Frames: code id << 20 | LUA_HIDES | number of the instruction, from 0 on; LUA_AT_MAX: it is unknown. */
 #define LUA_CODE_BITS 40
-#define LUA_AT_MAX 0xfffff
-#define FRAME_LUA(code, at) FRAME_OF(FRAME_LANG_LUA, (__u64)(code) << 20 | ((at) & LUA_AT_MAX))
+#define LUA_AT_MAX 0x7ffff
+#define LUA_HIDES  0x80000 /* LuaJIT: the trace may run a function here that it does not describe */
+#define FRAME_LUA(code, at) FRAME_OF(FRAME_LANG_LUA, (__u64)(code) << 20 | ((at) & (LUA_HIDES | LUA_AT_MAX)))
 
 /* Record of a function, sent before any stack that shows it. */
 #define LUA_NAME_MAX   1024

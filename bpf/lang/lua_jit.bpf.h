@@ -80,20 +80,7 @@ __global __u64 lua_compiled(struct walk *w)
 	return s.call ? RULE(RULE_CFA, RULE_REG_SP, 0, CFRAME_FP, CFRAME_SIZE + (s.at - 16 - w->sp)) : 0;
 }
 
-/* Returns the instruction with which the trace that runs began, as if it had run; 0: unknown. */
-__global __u64 jit_start(struct lua_scratch *s, __u64 global)
-{
-	__u64 number = 0, traces = 0, trace = 0, start = 0;
-
-	if (!s || !s->proc.traces || read_word(global + GLOBAL_VMSTATE, &number) ||
-		read_word(global + s->proc.traces, &traces))
-		return 0;
-	number = (__u32)number;
-	if (number - 1 >= TRACES_MAX || read_word(traces + 8 * number, &trace) ||
-		read_word(trace + s->proc.startpc, &start))
-		return 0;
-	return start + 4;
-}
+#include "lua_trace.bpf.h"
 
 /* Returns the base of the newest frame; 0: it is unreadable. In a trace it is that with which the trace began. The VM
  * has it in rdx (BASE), and the instruction in rbx (PC), also while a function without a frame runs. */
@@ -106,7 +93,6 @@ __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 		return 0;
 	base = words[STATE_BASE / 8];
 	if (w->map.flags & MAPPING_ANON) {
-		place_of(w)->own.pc = jit_start(s, words[STATE_GLOBAL / 8]);
 		if (read_word(words[STATE_GLOBAL / 8] + s->proc.jit_base, &value))
 			return 0;
 		return value ? value : base;
@@ -136,6 +122,8 @@ static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
 	if (state == p->state)
 		return 0;
 	base = jit_base(w, s, state);
+	if (base && (w->map.flags & MAPPING_ANON))
+		base = trace_base(w, s, state, base);
 	if (!base)
 		return -1;
 	p->state = state;
@@ -162,7 +150,7 @@ __global __u64 jit_code(__u64 function)
 }
 
 /* Sets the place to the frame before the one at link's address. Returns 0 on success, -1 on failure. */
-static __always_inline int jit_previous(struct walk *w, __u64 link)
+static __always_inline int jit_previous(struct walk *w, struct lua_scratch *s, __u64 link)
 {
 	struct lua_place *p = &place_of(w)->own;
 	__u64 at = w->list.frame, size = link & ~7ULL, word = 0;
@@ -174,7 +162,7 @@ static __always_inline int jit_previous(struct walk *w, __u64 link)
 		p->pc = link;
 	} else if ((link & LINK_TYPEP) == LINK_CONT) {
 		p->pc = 0;
-		read_word(at - 16, &p->pc);
+		jit_word(w, s, at - 16, &p->pc);
 	} else if ((link & LINK_TYPEP) != LINK_VARARG) {
 		p->pc = 0;
 	}
@@ -188,26 +176,26 @@ static __always_inline int jit_previous(struct walk *w, __u64 link)
 static __always_inline int jit_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
 {
 	struct lua_place *p = &place_of(w)->own;
-	__s64 o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame - 8);
-	__u64 function, link, code = 0;
+	__u64 function = 0, link = 0, code = 0;
 
-	if (o < 0)
+	if (jit_word(w, s, w->list.frame - 8, &function) || jit_word(w, s, w->list.frame, &link))
 		return -1;
-	function = frame_word(s, o) & VALUE_MASK;
-	link = frame_word(s, o + 8);
+	function &= VALUE_MASK;
 	if (function == p->state) {
 		w->list.frame = 0;
 		return 0;
 	}
 	/* A function with variable arguments has two frames. */
 	if ((link & LINK_TYPEP) != LINK_VARARG) {
-		code = jit_code(function);
+		code = function >= REF_BIAS && function <= REF_MAX ? trace_proto(s, (__u32)function, p->pc) : jit_code(function);
 		if (!code)
 			return -1;
 	}
-	if (code)
-		*frame = frame_of(w, s, code, p->pc);
-	if (jit_previous(w, link))
+	if (code) {
+		*frame = frame_of(w, s, code, p->pc) | s->own.slots.hides;
+		s->own.slots.hides = 0;
+	}
+	if (jit_previous(w, s, link))
 		return -1;
 	w->list.ended = (link & LINK_TYPE) == LINK_C;
 	return 1;

@@ -233,5 +233,6 @@ bool lua_codes_name(const struct lua_codes *c, uint64_t frame, struct frame_name
 	ret->file = code->file;
 	ret->line = code->lines && at < code->n ? code->lines[at] : 0;
 	ret->begins = ret->line ? 0 : code->first_line;
+	ret->lacks_inlined = frame & LUA_HIDES;
 	return true;
 }

@@ -20,6 +20,8 @@ SCRIPT = f'profile:hz:999 {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
 NATIVE = re.compile(r'.*\+(0x)?[0-9a-f]+$|0x[0-9a-f]+$|\S+$')
 WHOLE = 0.98
+INLINED = 'marked: [inlined functions not readable]'  # LuaJIT does not know the functions at some places of a trace
+HIDDEN = 0.03
 
 LIBRARY = ('table.sort', 'string.gsub', 'pcall', 'error', 'tostring', 'coroutine.resume', 'coroutine.yield', '[C]')
 CALLS = {
@@ -35,8 +37,6 @@ CALLS = {
     'recurse': {'recurse', 'leaf'},
 }
 ALL = set(CALLS) - {'pcall', 'tostring', 'coroutine.resume', 'table.sort', 'string.gsub'} | {'leaf'}
-# LuaJIT's traces contain the functions that they inline.
-ALWAYS = {'main chunk', 'work'}
 
 
 def lines_of():
@@ -100,11 +100,11 @@ def look(cases, name, *options):
         tally[what] = tally.get(what, 0) + int(n)
         if what != 'whole' and (not worst or not what.startswith('marked')):
             worst = text
-    total, whole = sum(tally.values()), tally.pop('whole', 0)
+    total, whole = sum(tally.values()), tally.pop('whole', 0) + tally.get(INLINED, 0)
     wrong = sum(n for what, n in tally.items() if not what.startswith('marked'))
-    expected = ALWAYS if '-jon' in options else ALL
-    missing = {name for name in expected if not re.search(rf'^\s+{re.escape(name)} \S*busy', done.stdout, re.M)}
-    cases.check(total >= 0.99 * SAMPLES and whole >= WHOLE * total and not wrong and not missing,
+    missing = {name for name in ALL if not re.search(rf'^\s+{re.escape(name)} \S*busy', done.stdout, re.M)}
+    cases.check(total >= 0.99 * SAMPLES and whole >= WHOLE * total and tally.get(INLINED, 0) <= HIDDEN * total and
+                not wrong and not missing,
                 f'{" ".join([name, *options])}: {total} stacks, {whole} whole, {wrong} wrong',
                 *sorted(((n, what) for what, n in tally.items()), reverse=True)[:8], missing, worst, done.stderr)
 

@@ -35,8 +35,9 @@ __asm__(".text\n"
 	".byte 0x49,0x8b,0x8e; .long -0xb00\n" /* mov trace(%r14),%rcx */
 	".byte 0x48,0x8b,0x04,0xc1, 0x48,0x8b,0x40,0x58, 0x48,0x8b,0x6c,0x24,0x10\n"
 	".byte 0x49,0x89,0x96; .long -0xe00\n" /* mov %rdx,jit_base(%r14) */
-	"vm_call: call getppid@PLT\n"
-	"add $0x28,%rsp\n pop %r14\n pop %r15\n pop %rbx\n pop %rbp\n ret\n"
+	"vm_call: mov trace_code(%rip),%rax\n test %rax,%rax\n jz 1f\n jmp *%rax\n" /* a trace runs in this frame */
+	"1: call getppid@PLT\n"
+	"vm_return: add $0x28,%rsp\n pop %r14\n pop %r15\n pop %rbx\n pop %rbp\n ret\n"
 	".fill 9000,1,0x90\n"
 	".cfi_endproc\n"
 	".size vm,.-vm\n");
@@ -72,7 +73,10 @@ struct object { /* an object of any kind; larger than each of them */
 	_Alignas(16) uint8_t bytes[512];
 };
 
-static struct object state, global, closures[FRAMES], protos[FRAMES], name;
+static struct object state, closures[FRAMES], protos[FRAMES], name;
+static struct { /* global_State and what follows it */
+	_Alignas(16) uint8_t bytes[0x600];
+} global;
 static uint64_t slots[4 * FRAMES + 8] __attribute__((aligned(16)));
 static uint8_t lines[64];
 static uint64_t pc;
@@ -135,9 +139,93 @@ static void build(void)
 	pc = (uintptr_t)protos[FRAMES - 1].bytes + CODE + 8;
 }
 
+/* A trace in which another function is inlined: luajit/src/lj_jit.h, lj_snap.c. */
+enum { VMSTATE = 0xb8, TRACES = 0x500, JIT_BASE = 0x200, FUNCTION_REF = 0x7ff0, LINK_REF = 0x7ff4, FRAME_FLAG = 0x010000,
+	IR = 0x20, SNAP = 0x30, SNAPMAP = 0x38, STARTPC = 0x48, SZMCODE = 0x54, MCODE = 0x58 };
+struct snapshot {
+	uint32_t map;
+	uint16_t ref, code;
+	uint8_t nslots, top, nentries, count;
+};
+static struct object trace;
+static void *traces[2] = { NULL, &trace };
+static uint64_t ir[64];
+static struct snapshot snapshots[2];
+static uint32_t entries[64];
+void *trace_code __attribute__((visibility("hidden")));
+extern const uint8_t vm_return[] __attribute__((visibility("hidden")));
+
+static void build_code(void)
+{
+	uint8_t *p = trace_code;
+
+	if (!p)
+		p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(p, "\x48\xb8________\xff\xd0\x48\xb8________\xff\xe0", 24); /* mov, call, mov, jmp */
+	put_pointer(p, 2, (const void *)getppid);
+	put_pointer(p, 14, vm_return);
+	trace_code = p;
+}
+
+static void build_trace(void)
+{
+	uint64_t end;
+
+	build_code();
+	put32(&global, VMSTATE, 1);
+	put_pointer(&global, TRACES, traces);
+	put_pointer(&global, JIT_BASE, &slots[2 * FRAMES + 2]);
+	memset(&trace, 0, sizeof(trace));
+	put32(&trace, 8, 2 << 16);
+	put_pointer(&trace, IR, (uint8_t *)ir - 8 * 0x7fe0);
+	put_pointer(&trace, SNAP, snapshots);
+	put_pointer(&trace, SNAPMAP, entries);
+	put(&trace, STARTPC, pc);
+	put32(&trace, SZMCODE, 64);
+	put_pointer(&trace, MCODE, trace_code);
+	put32(&protos[FRAMES - 1], CODE + 4, 1 << 8 | 66); /* its base is 3 slots above */
+	ir[FUNCTION_REF + 1 - 0x7fe0] = (uintptr_t)&closures[1];
+	ir[LINK_REF + 1 - 0x7fe0] = pc;
+	entries[0] = 3 << 24 | FUNCTION_REF;
+	entries[1] = 4 << 24 | FRAME_FLAG | LINK_REF;
+	end = ((uint64_t)(uintptr_t)(protos[1].bytes + CODE + 8) << 8) | 3;
+	memcpy(entries + 2, &end, sizeof(end));
+	snapshots[0] = snapshots[1] = (struct snapshot){ .nentries = 2 };
+	snapshots[1].code = 48;
+}
+
+static void lie_about_trace(const char *mode)
+{
+	build_trace();
+	if (!strcmp(mode, "trace-many"))
+		put32(&trace, 8, 0xffff0000);
+	else if (!strcmp(mode, "trace-snapshots"))
+		put(&trace, SNAP, 0x1234567890);
+	else if (!strcmp(mode, "trace-map"))
+		put(&trace, SNAPMAP, 0x1234567890);
+	else if (!strcmp(mode, "trace-far"))
+		snapshots[0].map = snapshots[1].map = ~0U;
+	else if (!strcmp(mode, "trace-ir"))
+		put(&trace, IR, 0x1234567890);
+	else if (!strcmp(mode, "trace-code"))
+		put32(&trace, SZMCODE, 1);
+	else if (!strcmp(mode, "trace-cycle"))
+		put32(&protos[FRAMES - 1], CODE + 4, 0xfe00);
+	else if (!strcmp(mode, "trace-entries"))
+		for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
+			entries[i] = (uint32_t)random() | FRAME_FLAG;
+	else if (!strcmp(mode, "trace-random"))
+		for (size_t i = 0; i < 4; i++)
+			put32(&trace, 8 + 4 * (size_t)(random() % 22), (uint32_t)random() >> (random() & 31));
+	if (!strcmp(mode, "trace-entries") || !strcmp(mode, "trace-many"))
+		snapshots[0].nentries = snapshots[1].nentries = 255;
+}
+
 static void lie(const char *mode)
 {
-	if (!strcmp(mode, "wild-state"))
+	if (!strncmp(mode, "trace", 5))
+		lie_about_trace(mode);
+	else if (!strcmp(mode, "wild-state"))
 		state.bytes[9] = 7;
 	else if (!strcmp(mode, "wild-frame"))
 		put(&state, 0x20, 0x1234567890);

@@ -34,8 +34,29 @@ LIES = {
     'random': (None, 0, LIMIT),
 }
 
+# The first calls come before strata knows the mapping of the trace.
+NEW = '[address in no known mapping]'
+TRACES = {
+    'trace': ({'', NEW}, 0, 6),
+    'trace-many': (None, 0, LIMIT),
+    'trace-snapshots': ({UNREADABLE, NEW}, 0, 0),
+    'trace-map': ({UNREADABLE, NEW}, 0, 0),
+    'trace-far': ({UNREADABLE, NEW}, 0, 0),
+    'trace-ir': ({UNREADABLE, NEW}, 0, 1),
+    'trace-code': ({UNREADABLE, NEW}, 0, 0),
+    'trace-cycle': ({UNREADABLE, NEW}, 0, LIMIT),
+    'trace-entries': (None, 0, LIMIT),
+    'trace-random': (None, 0, LIMIT),
+}
+
 NAME = r'function <hostile\d*\.lua:\d+> hostile\d*\.lua:|main chunk hostile\d*\.lua'
 NAMES = {mode: NAME for mode in ('truth', 'places', 'size', 'many')}
 
-LUA = liars.Liars('Lua', 'luastack', LIES, unknown=('-9',), names=NAMES, limits=('[frame limit]', '[limit reached]'))
+
+class Luas(liars.Liars):
+    def lies_of(self, program):
+        return super().lies_of(program) | (TRACES if program.endswith('-jit') else {})
+
+
+LUA = Luas('Lua', 'luastack', LIES, unknown=('-9',), names=NAMES, limits=('[frame limit]', '[limit reached]'))
 sys.exit(liars.main(LUA, *sys.argv[1:]))
