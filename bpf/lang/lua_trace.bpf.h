@@ -102,8 +102,8 @@ static __always_inline __u64 snapshot_end(__u64 map, const struct snapshot *snap
 	return word;
 }
 
-/* Finds the snapshot that has the frames of w->lookup in the trace whose head is in s->code; puts its slots into s->own.
- * Returns its last word; 0: unknown.
+/* Finds the snapshot that has the frames of w->lookup, in the trace whose head is in s->code. Puts its slots into
+ * s->own. Returns its last word; 0: unknown.
  *
  * Snapshots follow a call of C, so a return address has the frames of the next one. Otherwise the code after a snapshot
  * has its frames, unless the next one has more: a call begins without a snapshot. */

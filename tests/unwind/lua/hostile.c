@@ -140,8 +140,8 @@ static void build(void)
 }
 
 /* A trace in which another function is inlined: luajit/src/lj_jit.h, lj_snap.c. */
-enum { VMSTATE = 0xb8, TRACES = 0x500, JIT_BASE = 0x200, FUNCTION_REF = 0x7ff0, LINK_REF = 0x7ff4, FRAME_FLAG = 0x010000,
-	IR = 0x20, SNAP = 0x30, SNAPMAP = 0x38, STARTPC = 0x48, SZMCODE = 0x54, MCODE = 0x58 };
+enum { VMSTATE = 0xb8, TRACES = 0x500, JIT_BASE = 0x200, FUNCTION_REF = 0x7ff0, LINK_REF = 0x7ff4,
+	FRAME_FLAG = 0x010000, IR = 0x20, SNAP = 0x30, SNAPMAP = 0x38, STARTPC = 0x48, SZMCODE = 0x54, MCODE = 0x58 };
 struct snapshot {
 	uint32_t map;
 	uint16_t ref, code;
