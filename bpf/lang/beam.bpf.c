@@ -13,6 +13,9 @@
 #include "beam.h"
 
 #include "beam_code.bpf.h"
+#include "bpf/lib/beampid.h"
+#include "bpf/walk/lookup.bpf.h"
+#include "bpf/walk/start.bpf.h"
 
 #define PROCESS_STOP 0x58
 
@@ -113,11 +116,11 @@ __global int beam_is_on_stack(struct walk *w, __u64 process, __u64 sp)
 }
 
 /* Returns the process that the thread's scheduler runs, or 0. */
-static __always_inline __u64 current_process(struct walk *w, struct beam_scratch *s)
+static __always_inline __u64 current_process(struct walk *w, const struct beam_proc *p)
 {
-	const struct beam_tsd *at = &s->proc.tsd;
+	const struct beam_tsd *at = &p->tsd;
 	__u64 tp = walk_tp(w), block, scheduler = 0, process = 0;
-	__u32 key = s->proc.key, shift = at->block_shift & 31;
+	__u32 key = p->key, shift = at->block_shift & 31;
 
 	block = tp + (__u64)(__s64)at->first;
 	if (!tp || key >= BEAM_KEYS_MAX)
@@ -128,7 +131,7 @@ static __always_inline __u64 current_process(struct walk *w, struct beam_scratch
 		key &= (1U << shift) - 1;
 	}
 	if (read_user(block + ((__u64)key << (at->entry_shift & 7)) + at->value, &scheduler) || !scheduler ||
-		read_user(scheduler + s->proc.current, &process))
+		read_user(scheduler + p->current, &process))
 		return 0;
 	return process;
 }
@@ -137,7 +140,7 @@ static __always_inline __u64 current_process(struct walk *w, struct beam_scratch
  * thread runs no process, or -1 if the place is unknown. */
 static __always_inline int called_c(struct walk *w, struct beam_scratch *s, __u64 *ret)
 {
-	__u64 process = w->flags & WALK_REGS ? w->regs[RULE_REG_R13] : current_process(w, s), sp = w->fp;
+	__u64 process = w->flags & WALK_REGS ? w->regs[RULE_REG_R13] : current_process(w, &s->proc), sp = w->fp;
 	__u32 leave = beam_leave(w, s);
 
 	if (leave == LEAVE_SCHEDULE)
@@ -252,4 +255,60 @@ __global int beam_unwind(struct walk *w)
 	if (found)
 		return stop(found > 0 ? UNWIND_COMPLETE : UNWIND_LANGUAGE);
 	return to_caller(w, s, sp, s->place_any);
+}
+
+/* ---- the Erlang process of a thread ---- */
+
+/* Returns BEAM_PID() of an identifier. */
+static __always_inline __u64 pid_of(const struct beam_proc *p, __u64 id)
+{
+	__u32 number = (__u32)id >> 4, places = p->pid_places & 31, low = (1U << places) - 1, place = number & low;
+
+	if (p->pid_bits == BEAM_PID_OLD_BITS)
+		return BEAM_PID(number & ((1U << BEAM_PID_OLD_BITS) - 1),
+			number >> BEAM_PID_OLD_BITS & BEAM_SERIAL_OLD);
+	if (p->pid_bits != BEAM_PID_BITS || places < BEAM_LINE_BITS)
+		return 0;
+	place = place >> BEAM_LINE_BITS | (place & ((1 << BEAM_LINE_BITS) - 1)) << (places - BEAM_LINE_BITS);
+	return BEAM_PID((number & ~low) | place, id >> 32);
+}
+
+/* Returns the Erlang process that the thread runs (BEAM_PID()), or 0. */
+__global __u64 beam_pid(struct walk *w)
+{
+	struct beam_proc *p;
+	__u64 process, id = 0;
+	__u32 pid;
+
+	if (!w)
+		return 0;
+	pid = w->pid;
+	p = bpf_map_lookup_elem(&beam_procs, &pid);
+	process = p ? current_process(w, p) : 0;
+	if (!process || (process & 7) || read_user(process, &id) || (id & 15) != BEAM_PID_TAG)
+		return 0;
+	return pid_of(p, id);
+}
+
+/* Sets r->id to the Erlang process that the thread runs (BEAM_PID()), or to 0. Uses only the slot of r. */
+__global int beam_id(struct stack_req *r)
+{
+	struct walk *w;
+	__u32 index;
+
+	if (!r)
+		return -1;
+	r->id = 0;
+	index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (r->slot & (SCRATCH_SLOTS - 1));
+	w = bpf_map_lookup_elem(&walks, &index);
+	if (!w || user_registers(w))
+		return 0;
+	start(w, r, index);
+	if (LANG_IS_LOADED(BEAM))
+		r->id = beam_pid(w);
+	if (r->id || chunk_of(w->pid, 0))
+		return 0;
+	w->lookup = w->pc;
+	walk_send_miss(w); /* userspace does not know the process yet */
+	return 0;
 }

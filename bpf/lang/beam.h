@@ -36,13 +36,23 @@ struct beam_proc {
 	__u16 functions;  /* BeamCodeHeader: functions[] */
 	__u16 lines;      /* line_table */
 	__u16 boxed;      /* an atom's name is a term */
-	__u16 pad;
+	__u16 pid_bits;   /* of an Erlang process's number in its identifier; 0: unknown */
 	__u32 generation; /* differs from that of an earlier process with the same pid */
-	__u32 pad2;
+	__u32 pid_places; /* log2 of the size of the table of Erlang processes */
 	struct beam_tsd tsd;
 	__u32 pad3;
 };
 ABI_SIZE(beam_proc, 56);
+
+/* An Erlang process, <0.number.serial>. Its identifier is a term: the tag 0011, pid_bits of number, then the serial
+ * number. OTP 25 has 15 and 13 bits of them. OTP 27 and 29 have 28 and 32 bits, and the low pid_places bits of the
+ * number are the process's place in a table: the low 3 bits of the place are the high bits of these (erl_ptab.h and
+ * erl_node_container_utils.h in erts/emulator/beam/ at the tags above). */
+#define BEAM_PID_TAG       3
+#define BEAM_PID_OLD_BITS  15
+#define BEAM_PID_BITS      28
+#define BEAM_SERIAL_OLD    0x1fff
+#define BEAM_LINE_BITS     3 /* of a place within a line of the CPU's cache */
 
 #define FRAME_BEAM(id) FRAME_OF(FRAME_LANG_BEAM, id)
 #define FRAME_BEAM_RUNTIME FRAME_BEAM(1) /* code of the JIT compiler that belongs to no module */

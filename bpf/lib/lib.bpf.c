@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* lib.bpf.c - functions that generated programs call: scratch slots, histograms, join(), strstr(). Always linked. */
+/* lib.bpf.c - functions that generated programs call: scratch slots, histograms, join(), strstr(), beampid. Always
+ * linked. */
+#include "beampid.h"
 #include "find.h"
 #include "maps.bpf.h"
 
@@ -217,4 +219,39 @@ __global int find_text(struct find_req *f)
 	if (matched < FIND_WANTED && !f->wanted[matched])
 		return f->at;
 	return -2;
+}
+
+/* ---- beampid ---- */
+
+/* Appends a number. Returns the end of the text. */
+static __always_inline __u32 add_number(char *text, __u32 at, __u32 n)
+{
+	__u32 seen = 0;
+
+	for (__u32 unit = 1000000000; unit; unit /= 10) {
+		__u32 digit = n / unit % 10;
+
+		seen |= digit | (unit == 1);
+		text[at & (BEAM_PID_TEXT - 1)] = '0' + digit;
+		at += !!seen;
+	}
+	return at;
+}
+
+/* Sets the text of an Erlang process: <0.number.serial>, or none. */
+__global int beam_pid_text(struct beam_pid_text *t)
+{
+	__u32 at = 3;
+
+	if (!t || !t->id)
+		return 0;
+	t->text[0] = '<';
+	t->text[1] = '0';
+	t->text[2] = '.';
+	at = add_number(t->text, at, (__u32)t->id & ~BEAM_PID_SET);
+	t->text[at++ & (BEAM_PID_TEXT - 1)] = '.';
+	at = add_number(t->text, at, t->id >> 32);
+	t->text[at++ & (BEAM_PID_TEXT - 1)] = '>';
+	t->text[at & (BEAM_PID_TEXT - 1)] = '\0';
+	return 0;
 }

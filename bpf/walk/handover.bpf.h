@@ -15,9 +15,10 @@ HANDOVER_MAP struct {
 	__type(value, struct handover);
 } handovers SEC(".maps");
 
-/* The functions of walk.bpf.c and lang/go.bpf.c that answer. */
+/* The functions of walk.bpf.c, lang/go.bpf.c and lang/beam.bpf.c that answer. */
 int stack_user(struct stack_req *r);
 int go_id(struct stack_req *r);
+int beam_id(struct stack_req *r);
 
 static __always_inline struct handover *handover_at(__u32 slot)
 {

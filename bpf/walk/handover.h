@@ -5,7 +5,7 @@
 #pragma once
 #include "unwind.h"
 
-enum handover_what { HANDOVER_STACK, HANDOVER_GOID };
+enum handover_what { HANDOVER_STACK, HANDOVER_GOID, HANDOVER_BEAMPID };
 
 struct handover {
 	struct stack_req req;

@@ -24,6 +24,8 @@ int walk_handed(void *ctx)
 	mine->order = 0;
 	if (mine->what == HANDOVER_GOID)
 		go_id(&mine->req);
+	else if (mine->what == HANDOVER_BEAMPID)
+		beam_id(&mine->req);
 	else
 		stack_user(&mine->req);
 	return 0;

@@ -126,7 +126,7 @@ struct ir *gen_library(struct gen *g, const char *name, const char *const *param
 		const char *name;
 		unsigned calls; /* depth of calls in it, including itself: see tests/verifier/depth.py */
 	} deep[] = {
-		{"go_id", 4}, {"find_text", 2},
+		{"beam_id", 4}, {"go_id", 4}, {"find_text", 2},
 		{"join_strings", 2}, {"path_text", 4}, {"request_ids", 3}, {"request_label", 3},
 		{"stack_kernel", 2}, {"stack_user", 6},
 	};

@@ -24,8 +24,13 @@ static void call_function(struct gen *g, int what, struct ir *req)
 {
 	static const char *const params[] = {"stack_req"};
 	static const uint32_t sizes[] = {sizeof(struct stack_req)};
+	static const char *const functions[] = {
+		[HANDOVER_STACK] = "stack_user",
+		[HANDOVER_GOID] = "go_id",
+		[HANDOVER_BEAMPID] = "beam_id",
+	};
 
-	gen_library(g, what == HANDOVER_GOID ? "go_id" : "stack_user", params, sizes, &req, 1);
+	gen_library(g, functions[what], params, sizes, &req, 1);
 	g->img->unwinder = g->img->progs[g->img->nprogs - 1].walks = true;
 }
 

@@ -37,6 +37,7 @@ ASKED = [
     'uretprobe:libc:getppid /pid == PID/ { print(ustack); exit() }',
     'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { print(ustack(3)); print(pystack); print(len(ustack)); exit() }',
     'tracepoint:syscalls:sys_enter_getppid /pid == PID/ { print(goid); exit() }',
+    'tracepoint:syscalls:sys_enter_getppid /pid == PID && beampid == ""/ { print(goid); exit() }',
 ]
 
 

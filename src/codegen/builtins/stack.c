@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stack.c - kstack, ustack, the stacks of languages, goid, and len(), which counts frames. The value of a
+/* stack.c - kstack, ustack, the stacks of languages, goid, beampid, and len(), which counts frames. The value of a
  * stack is its id; its frames are sent through the ring buffer the first time that the id occurs. */
 #include <linux/bpf.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "builtins.h"
 
 #include "base/str.h"
+#include "bpf/lib/beampid.h"
 #include "bpf/walk/kstack.h"
 #include "bpf/walk/handover.h"
 #include "codegen/gate.h"
@@ -311,6 +312,24 @@ static struct ir *gen_goid(struct gen *g, struct expr *call, struct ir *into)
 	return ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false);
 }
 
+/* The value is text, as Erlang prints it; a thread that runs no Erlang process has "". */
+static struct ir *gen_beampid(struct gen *g, struct expr *call, struct ir *into)
+{
+	static const char *const params[] = {"beam_pid_text"};
+	static const uint32_t sizes[] = {sizeof(struct beam_pid_text)};
+	struct ir *req = ask_unwinder(g, HANDOVER_BEAMPID, 1U << FRAME_LANG_BEAM, 1, true);
+	struct ir *text = gen_mem(g, sizeof(struct beam_pid_text)), *from;
+
+	gen_zero(g, text, sizeof(struct beam_pid_text));
+	ir_store(g->ir, text, offsetof(struct beam_pid_text, id), 8,
+		ir_load(g->ir, req, offsetof(struct stack_req, id), 8, false));
+	gen_library(g, "beam_pid_text", params, sizes, &text, 1);
+	from = ir_offset(g->ir, text, offsetof(struct beam_pid_text, text));
+	if (into)
+		gen_copy(g, into, from, call->type->size);
+	return into ? into : from;
+}
+
 /* ---- len ---------------------------------------------------------------- */
 
 static bool is_stack_call(const struct expr *n)
@@ -414,6 +433,13 @@ static struct ir *gen_has_frame(struct gen *g, struct expr *call, struct ir *int
 }
 
 const struct builtin builtins_stack[] = {
+	{
+		.name = "beampid",
+		.sig = " -> string[32]",
+		.help = "the running Erlang process, such as <0.81.0>, \"\" if there is none",
+		.flags = BUILTIN_VAR,
+		.gen = gen_beampid,
+	},
 	{
 		.name = "dw_ustack",
 		.sig = "[any] [literal] -> special",

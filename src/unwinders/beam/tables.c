@@ -26,6 +26,8 @@ enum {
 	HEAP_27 = 0xc0,
 	ATOM_NAME_AT = 64,     /* IndexTable: htable.name */
 	ATOM_SEGMENTS = 120,   /* seg_table */
+	PLACES_MIN = 10,       /* log2 of the number of Erlang processes: erl +P 1024 .. 134217727 */
+	PLACES_MAX = 27,
 };
 
 /* ---- the tables of modules ---- */
@@ -183,6 +185,38 @@ static int find_atoms(const struct beam_memory *m, const uint64_t *words, size_t
 	return -EAGAIN;
 }
 
+/* ---- Erlang processes ---- */
+
+/* Returns log2 of the size of a table of OTP 27 or 29 (ErtsPTabReadOnlyData: tab, free_id_data, max, pix_mask,
+ * pix_cl_mask, pix_cli_mask, then as u32 pix_cl_shift and pix_cli_shift), or 0 if it is not one. */
+static unsigned table_places(const uint64_t *w)
+{
+	uint64_t max = w[2], shift = w[6] >> 32;
+
+	if (shift + BEAM_LINE_BITS < PLACES_MIN || shift + BEAM_LINE_BITS > PLACES_MAX ||
+		(uint32_t)w[6] != BEAM_LINE_BITS || max != 1ULL << (shift + BEAM_LINE_BITS) || w[3] != max - 1 ||
+		w[4] != (1ULL << shift) - 1 || w[5] != (1ULL << BEAM_LINE_BITS) - 1)
+		return 0;
+	return (unsigned)shift + BEAM_LINE_BITS;
+}
+
+/* Finds the table of Erlang processes. That of ports has the same layout. The first process, <0.0.0>, never ends. */
+static void find_processes(const struct beam_memory *m, const uint64_t *words, size_t n, struct beam_proc *ret)
+{
+	unsigned tries = 0;
+
+	for (size_t i = 0; i + 7 <= n && tries < TRIES_MAX && !ret->pid_bits; i++) {
+		unsigned places = table_places(words + i);
+		uint64_t id = 0;
+
+		tries += places > 0;
+		if (!places || m->read(m->arg, words[i], &id, 8) || m->read(m->arg, id, &id, 8) || id != BEAM_PID_TAG)
+			continue;
+		ret->pid_bits = BEAM_PID_BITS;
+		ret->pid_places = places;
+	}
+}
+
 int beam_find(const struct beam_memory *m, uint64_t start, uint64_t size, const struct beam_file *f, uint64_t bias,
 	struct beam_proc *ret)
 {
@@ -199,6 +233,10 @@ int beam_find(const struct beam_memory *m, uint64_t start, uint64_t size, const 
 	if (err)
 		return err;
 	ret->heap = ret->functions == FUNCTIONS_25 ? HEAP_25 : HEAP_27;
+	if (ret->functions == FUNCTIONS_25)
+		ret->pid_bits = BEAM_PID_OLD_BITS;
+	else
+		find_processes(m, words, n, ret);
 	if (f->key && m->read(m->arg, f->key + bias, &ret->key, 4))
 		ret->key = UINT32_MAX;
 	return 0;

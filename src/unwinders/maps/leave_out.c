@@ -21,10 +21,11 @@
 /* The maps of a language: bpf/walk/langmaps.bpf.h, and its ids of code. Imported C may have maps with other names. */
 static const char *const maps[] = {"procs", "files", "scratch", "seen", NULL};
 
-/* The functions that a language of each kind defines for the walk: bpf/walk/lang.bpf.h. */
+/* The functions that a language of each kind defines for the walk: bpf/walk/lang.bpf.h. beam_pid() is called by
+ * beam_id(), which asks for unknown processes also without the language. */
 static const char *const list_calls[] = {"begin", "next", "batch", "outer", "compiled", "meet", "forget", NULL};
 static const char *const native_calls[] = {"unwind", NULL};
-static const char *const frame_calls[] = {"meet", "frame", "frames", "unwind", "forget", NULL};
+static const char *const frame_calls[] = {"meet", "frame", "frames", "unwind", "forget", "pid", NULL};
 
 static const struct {
 	const char *stem;

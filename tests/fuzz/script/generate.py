@@ -254,6 +254,8 @@ class Maker(wider.Wider):
         here = self.here.get('str', [])
         members = self.members('str')
         choices = [self.text, lambda: 'comm', lambda: self.leaf('str') or self.text()]
+        if self.chance(9) and self.bodies < 3 and self.user_stacks:
+            choices.append(lambda: 'beampid')
         if here:
             choices.append(lambda: self.r.choice(here))
         if members:
