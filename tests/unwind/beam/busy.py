@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""busy.py STRATA SAMPLES [ERLANG...] - a profile of a busy Erlang at 199 Hz: each function was called by one that may call
+"""busy.py STRATA HZ SAMPLES [ERLANG...] - a profile of a busy Erlang at 199 Hz: each function was called by one that may call
 it, the line is within the function, and the stacks are whole, except a few that were interrupted while the garbage
 collector moves a stack. Prints TAP."""
 import os
@@ -16,9 +16,9 @@ import absent
 import beams
 from tap import Cases
 
-STRATA, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-SCRIPT = (f'profile:hz:199 {{ @[ustack(16384)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} '
-          f'interval:s:{SAMPLES // 100 + 20} {{ exit(); }}')
+STRATA, HZ, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+SCRIPT = (f'profile:hz:{HZ} {{ @[ustack(16384)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} '
+          f'interval:s:{10 * SAMPLES // HZ + 20} {{ exit(); }}')
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
 FRAME = re.compile(r"([a-z]\w*):(\w+|'[^']+')/(\d+)(?: (\S+\.erl):(\d+)(?:-(\d+))?)?$")
 WHOLE = 0.99

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""busy.py STRATA SAMPLES [LUA...] - a profile of a busy Lua: each function was called by one that may call it, the line is
+"""busy.py STRATA HZ SAMPLES [LUA...] - a profile of a busy Lua: each function was called by one that may call it, the line is
 within the function, functions that C called have native frames before their callers, and the stacks are whole, except a
 few that were interrupted while C and Lua call each other. Prints TAP."""
 import os
@@ -15,8 +15,9 @@ import absent
 import luas
 from tap import Cases
 
-STRATA, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-SCRIPT = f'profile:hz:999 {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} interval:s:100 {{ exit(); }}'
+STRATA, HZ, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+SCRIPT = (f'profile:hz:{HZ} {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} '
+          f'interval:s:{10 * SAMPLES // HZ + 20} {{ exit(); }}')
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
 NATIVE = re.compile(r'.*\+(0x)?[0-9a-f]+$|0x[0-9a-f]+$|\S+$')
 WHOLE = 0.98

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""busy.py STRATA SAMPLES [PERL...] - a profile of a busy Perl: each sub was called by one that may call it, through
+"""busy.py STRATA HZ SAMPLES [PERL...] - a profile of a busy Perl: each sub was called by one that may call it, through
 the C functions that belong between them, and the stacks are whole, except a few that were interrupted while C and Perl
 call each other. Prints TAP."""
 import os
@@ -15,10 +15,11 @@ import absent
 import perls
 from tap import Cases
 
-STRATA, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-SCRIPT = f'profile:hz:999 {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} interval:s:100 {{ exit(); }}'
+STRATA, HZ, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+SCRIPT = (f'profile:hz:{HZ} {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} '
+          f'interval:s:{10 * SAMPLES // HZ + 20} {{ exit(); }}')
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
-WHOLE = 0.98
+WHOLE = 0.99
 
 # Caller -> sub -> the C function between them; None: there is none.
 SORT, CALL, TIE, FREE = r'Perl_sortsv|Perl_pp_sort', r'Perl_amagic_call', r'Perl_mg_[gs]et', r'Perl_sv_clear|Perl_leave_scope'
