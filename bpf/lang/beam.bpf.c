@@ -18,6 +18,8 @@
 #include "bpf/walk/start.bpf.h"
 
 #define PROCESS_STOP 0x58
+#define CODE_MIN 4096
+#define CODE_MAX (1ULL << 47)
 
 #ifndef STRATA_HOST
 /* The layout of a process is known from its own memory, by userspace. */
@@ -214,6 +216,24 @@ static __always_inline int skip_new_frame(struct walk *w, struct beam_scratch *s
 	return 0;
 }
 
+/* Goes to the first return address from sp on: each word with the low bits 00 is one. */
+__global int beam_to_first(struct walk *w, __u64 sp)
+{
+	struct stack_search search = {};
+	int err;
+
+	if (!w)
+		return stop(UNWIND_LANGUAGE);
+	search = (struct stack_search){.w = w, .at = sp, .end = own_of(w)->end, .start = CODE_MIN, .size = CODE_MAX};
+	bpf_loop(BEAM_FRAME_WORDS, stack_word, &search, 0);
+	if (search.bad || !search.ra)
+		return stop(UNWIND_LANGUAGE);
+	own_of(w)->settled = 1;
+	err = arrive(w, search.ra, search.at, w->fp, 1);
+	own_of(w)->sp = w->sp;
+	return err;
+}
+
 static __always_inline int to_caller(struct walk *w, struct beam_scratch *s, __u64 sp, int any)
 {
 	struct stack_search search = {.w = w, .at = sp, .end = own_of(w)->end, .any = any};
@@ -255,6 +275,28 @@ __global int beam_unwind(struct walk *w)
 	if (found)
 		return stop(found > 0 ? UNWIND_COMPLETE : UNWIND_LANGUAGE);
 	return to_caller(w, s, sp, s->place_any);
+}
+
+/* A dirty scheduler runs a function in C for an Erlang process, on its own stack. No Erlang process runs elsewhere
+ * meanwhile: its stack begins with the return address of that function. */
+__global int beam_above(struct walk *w)
+{
+	__u64 process, sp = 0;
+	struct beam_scratch *s;
+	struct beam_proc *p;
+	__u32 pid;
+
+	if (!w || WALK_ARM64(w))
+		return stop(UNWIND_COMPLETE);
+	pid = w->pid;
+	p = bpf_map_lookup_elem(&beam_procs, &pid);
+	s = scratch_of(w);
+	process = p && s ? current_process(w, p) : 0;
+	if (!process)
+		return stop(UNWIND_COMPLETE);
+	if (beam_begin(w) || read_user(process + PROCESS_STOP, &sp) || !beam_is_on_stack(w, process, sp))
+		return stop(UNWIND_LANGUAGE);
+	return beam_to_first(w, sp);
 }
 
 /* ---- the Erlang process of a thread ---- */

@@ -647,3 +647,8 @@ __global int hotspot_unwind(struct walk *w)
 		return stop(UNWIND_NO_TABLE);
 	return arrive(w, ra, c.sp, fp, 0);
 }
+
+__global int hotspot_above(struct walk *w)
+{
+	return stop(UNWIND_COMPLETE);
+}

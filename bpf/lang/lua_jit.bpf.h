@@ -187,7 +187,7 @@ static __always_inline int jit_take(struct walk *w, struct lua_scratch *s, __u64
 	}
 	/* A function with variable arguments has two frames. */
 	if ((link & LINK_TYPEP) != LINK_VARARG) {
-		code = function >= REF_BIAS && function <= REF_MAX ? trace_proto(s, (__u32)function, p->pc) : jit_code(function);
+		code = is_reference(function) ? trace_proto(s, (__u32)function, p->pc) : jit_code(function);
 		if (!code)
 			return -1;
 	}

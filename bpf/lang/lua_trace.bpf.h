@@ -186,6 +186,12 @@ static __always_inline int jit_word(struct walk *w, struct lua_scratch *s, __u64
 	return 0;
 }
 
+/* Returns whether a slot's function is not a constant, but made by an instruction of the trace. */
+static __always_inline int is_reference(__u64 function)
+{
+	return function >= REF_BIAS && function <= REF_MAX;
+}
+
 struct proto_search {
 	__u64 ir, proto;
 	__u32 function, pc; /* instructions that make these values; 0: not found yet */

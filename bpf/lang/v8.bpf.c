@@ -649,3 +649,8 @@ __global int v8_unwind(struct walk *w)
 		return stop(UNWIND_UNREADABLE);
 	return arrive(w, ra, sp, fp, 0);
 }
+
+__global int v8_above(struct walk *w)
+{
+	return stop(UNWIND_COMPLETE);
+}

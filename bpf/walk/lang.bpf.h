@@ -48,7 +48,10 @@
  *         Makes several steps at once, while their data is at hand; sets w->frame_lang to 0 at the
  *         end of the language's code. Returns the address that the window must have, or 0.
  *     int STEM_unwind(struct walk *w)
- *         walk_step() by RULE_LANG. */
+ *         walk_step() by RULE_LANG.
+ *     int STEM_above(struct walk *w)
+ *         Called where the thread's stack ends, if it has no frame of a LANG_FRAME language. If the thread works for
+ *         code on another stack, moves w there, as walk_step() does. */
 #pragma once
 #include "walk.bpf.h"
 
@@ -66,7 +69,8 @@
 	int stem##_meet(struct walk *w);                                                 \
 	__u64 stem##_frame(struct walk *w);                                              \
 	__u64 stem##_frames(struct walk *w);                                             \
-	int stem##_unwind(struct walk *w);
+	int stem##_unwind(struct walk *w);                                               \
+	int stem##_above(struct walk *w);
 #define L(id, stem, builtin, kind, name) kind##_DECLARE(stem)
 #include "bpf/languages.def"
 #undef L
@@ -279,6 +283,17 @@ static __always_inline __u64 lang_frames(struct walk *w)
 #undef L
 	}
 	return 0;
+}
+
+static __always_inline int lang_above(struct walk *w)
+{
+	int err = UNWIND_COMPLETE + 1;
+
+#define L(id, stem, builtin, kind, name)                                                 \
+	kind##_ONLY(if (LANG_IS_LOADED(id) && err == UNWIND_COMPLETE + 1) err = stem##_above(w);)
+#include "bpf/languages.def"
+#undef L
+	return err;
 }
 
 static __always_inline int lang_unwind(struct walk *w)

@@ -421,6 +421,8 @@ static long walk_some(__u32 i, void *data)
 		return 0;
 	}
 	end = one_frame(w, l->out);
+	if (end == UNWIND_COMPLETE + 1 && !w->frame_begun)
+		end = lang_above(w);
 	if (end)
 		w->end = end;
 	return !!end;

@@ -29,7 +29,7 @@
 #define MOST_FRAME  18500
 /* For kernels without bpf_loop(), before 5.17. The kernel's own limit is a million. Linux 6.12 counts 407,000 on arm64,
  * of which Perl's contexts are 37,000; with Erlang, Linux 6.18 counts 494,543 on x86_64. */
-#define MOST_NOLOOP 600000
+#define MOST_NOLOOP 700000
 
 static struct target *target;
 
