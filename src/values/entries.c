@@ -21,6 +21,7 @@
 #include "frames.h"
 #include "idle.h"
 #include "model/type.h"
+#include "order.h"
 #include "show.h"
 #include "startup.h"
 #include "unwinders/unwinders.h"
@@ -234,148 +235,6 @@ static void add_element(void *arg, const uint8_t *key, const uint8_t *value)
 static int read_all(int fd, struct reading *e)
 {
 	return each_element(&(struct elements){fd, e->content->map, add_element, e});
-}
-
-/* ---- order -------------------------------------------------------------- */
-
-static int compare_ints(const struct type *t, const uint8_t *a, const uint8_t *b)
-{
-	int64_t x = show_int(t, a), y = show_int(t, b);
-
-	if (t->is_signed)
-		return (x > y) - (x < y);
-	return ((uint64_t)x > (uint64_t)y) - ((uint64_t)x < (uint64_t)y);
-}
-
-static int compare_values(const struct type *t, const uint8_t *a, const uint8_t *b);
-
-/* Compares bytes; if they are equal, the shorter one is first. */
-static int compare_buffers(const struct type *t, const uint8_t *a, const uint8_t *b)
-{
-	const uint8_t *x, *y;
-	uint32_t n = show_buffer(t, a, &x), m = show_buffer(t, b, &y);
-	int r = memcmp(x, y, n < m ? n : m);
-
-	return r ? r : (n > m) - (n < m);
-}
-
-static int compare_arrays(const struct type *t, const uint8_t *a, const uint8_t *b)
-{
-	uint32_t size = t->array.of->size;
-	int r = 0;
-
-	for (uint32_t i = 0; size && i < t->array.n && !r; i++)
-		r = compare_values(t->array.of, a + (size_t)i * size, b + (size_t)i * size);
-	return r;
-}
-
-/* A union does not say which of its members is valid. */
-static int compare_structs(const struct type *t, const uint8_t *a, const uint8_t *b)
-{
-	const struct composite *c = composite_of(t);
-	int r = 0;
-
-	if (c->is_union || !c->n)
-		return memcmp(a, b, t->size);
-	for (unsigned i = 0; i < c->n && !r; i++) {
-		const struct member *m = &c->members[i];
-		uint8_t x[8], y[8];
-		const uint8_t *from = show_member(t, m, a, x);
-
-		if (from && m->type->size)
-			r = compare_values(m->type, from, show_member(t, m, b, y));
-	}
-	return r;
-}
-
-static int compare_values(const struct type *t, const uint8_t *a, const uint8_t *b)
-{
-	int r = 0;
-
-	switch ((int)t->kind) {
-	case TYPE_STRING:
-		return strncmp((const char *)a, (const char *)b, t->size);
-	case TYPE_USYM:
-		return memcmp(a, b, t->size);
-	case TYPE_BUFFER:
-		return compare_buffers(t, a, b);
-	case TYPE_ARRAY:
-		return compare_arrays(t, a, b);
-	case TYPE_STRUCT:
-		return compare_structs(t, a, b);
-	case TYPE_TUPLE:
-		for (unsigned i = 0; i < t->tuple.n && !r; i++)
-			r = compare_values(t->tuple.members[i], a + t->tuple.offsets[i],
-				b + t->tuple.offsets[i]);
-		return r;
-	default:
-		return compare_ints(t, a, b);
-	}
-}
-
-static uint64_t total(const struct type *t, const uint64_t *v)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < t->agg.buckets; i++)
-		sum += v[i];
-	return sum;
-}
-
-/* Returns the number by which an aggregation is sorted: stats() of stacks by their total, which is their share. */
-static int64_t rank(const struct type *t, const uint8_t *value, bool by_total)
-{
-	const uint64_t *v = (const uint64_t *)value;
-
-	switch (t->agg.kind) {
-	case AGG_HIST:
-	case AGG_LHIST:
-		return total(t, v);
-	case AGG_STATS:
-		if (by_total)
-			return (int64_t)v[1];
-		[[fallthrough]];
-	case AGG_AVG:
-		return v[0] ? (int64_t)v[1] / (int64_t)v[0] : 0;
-	case AGG_TSERIES: /* by key */
-		return 0;
-	case AGG_COUNT:
-	case AGG_SUM:
-	case AGG_MIN:
-	case AGG_MAX:
-		break;
-	}
-	return v[0];
-}
-
-/* Sets the number by which the entries are sorted first. */
-static void find_order(struct map_content *c)
-{
-	const struct type *t = c->map->value;
-	bool stacks = type_has(c->map->key, TYPE_STACK), is_signed = t->is_signed;
-
-	if (t->kind == TYPE_AGG)
-		is_signed |= t->agg.kind >= AGG_AVG;
-	else if (t->kind != TYPE_INT)
-		return;
-	for (size_t i = 0; i < c->n; i++) {
-		struct map_entry *e = &c->list[i];
-		uint64_t v = t->kind == TYPE_INT ? (uint64_t)show_int(t, e->value) :
-						   (uint64_t)rank(t, e->value, stacks);
-
-		e->order = is_signed ? v ^ 1ULL << 63 : v;
-	}
-}
-
-static int compare_entries(const void *pa, const void *pb, void *arg)
-{
-	const struct map_entry *a = pa, *b = pb;
-	const struct image_map *m = arg;
-	int r = (a->order > b->order) - (a->order < b->order);
-
-	if (!r && m->value->kind != TYPE_AGG)
-		r = compare_values(m->value, a->value, b->value);
-	return !r && m->key ? compare_values(m->key, a->key, b->key) : r;
 }
 
 /* ---- equal keys --------------------------------------------------------- */
@@ -675,9 +534,7 @@ int map_read(const struct show *s, int fd, const struct image_map *m,
 	each_frame(s, ret);
 	merge_equal(s, ret);
 	leave_out_idle(s, ret);
-	find_order(ret);
-	if (ret->n)
-		qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_entries, (void *)m);
+	entries_sort(ret);
 	if (m->value->kind == TYPE_AGG && m->value->agg.kind == AGG_TSERIES)
 		ret->last = last_interval(ret);
 	if (wanted->top > 0 && (uint64_t)wanted->top < ret->n)

@@ -19,7 +19,8 @@ struct map_alike {
 struct map_entry {
 	uint8_t *key;
 	uint8_t *value;          /* of all CPUs, and of all merged keys */
-	uint64_t order;          /* entries are first sorted by it */
+	uint64_t order;          /* entries are first sorted by it, */
+	uint64_t second;         /* then by this, then by all bytes (order.c) */
 	struct map_alike *alike; /* NULL: no other key */
 };
 
