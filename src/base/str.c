@@ -77,19 +77,44 @@ void str_add_char(struct str *s, uint32_t c)
 	str_addc(s, (char)(0x80 | (c & 63)));
 }
 
+static void add_digits(struct str *s, uint64_t v, bool negative)
+{
+	char text[24], *p = text + sizeof(text);
+
+	do {
+		*--p = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	if (negative)
+		*--p = '-';
+	str_addn(s, p, (size_t)(text + sizeof(text) - p));
+}
+
+void str_add_int(struct str *s, int64_t v)
+{
+	add_digits(s, v < 0 ? -(uint64_t)v : (uint64_t)v, v < 0);
+}
+
+void str_add_uint(struct str *s, uint64_t v)
+{
+	add_digits(s, v, false);
+}
+
+/* Formats twice only if the text does not fit at first. */
 void str_addvf(struct str *s, const char *fmt, va_list ap)
 {
+	size_t room = s->cap - s->len;
 	va_list again;
 	int n;
 
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
+	n = vsnprintf(s->data ? s->data + s->len : NULL, room, fmt, again);
 	va_end(again);
-	if (n < 0)
-		return;
-	str_reserve(s, (size_t)n);
-	vsnprintf(s->data + s->len, (size_t)n + 1, fmt, ap);
-	s->len += (size_t)n;
+	if (n >= 0 && (size_t)n >= room) {
+		str_reserve(s, (size_t)n);
+		vsnprintf(s->data + s->len, (size_t)n + 1, fmt, ap);
+	}
+	s->len += n > 0 ? (size_t)n : 0;
 }
 
 void str_addf(struct str *s, const char *fmt, ...)
@@ -140,14 +165,37 @@ bool str_is_utf8(const char *text, size_t n)
 	return true;
 }
 
+/* Returns the length of the printable ASCII text at p, which stays as it is: eight bytes at a time. */
+static size_t plain_len(const unsigned char *p, const unsigned char *end)
+{
+	const uint64_t ones = ~0ULL / 255;
+	const unsigned char *from = p;
+	uint64_t v;
+
+	for (; end - p >= 8; p += 8) {
+		memcpy(&v, p, 8);
+		if ((v | (v + ones) | ((v - ones * ' ') & ~v)) & ones * 0x80) /* >= 0x80, 0x7f, < ' ' */
+			break;
+	}
+	while (p < end && *p >= ' ' && *p < 0x7f)
+		p++;
+	return (size_t)(p - from);
+}
+
 static void add_safe(struct str *s, const char *text, size_t n, bool lines)
 {
 	const unsigned char *p = (const unsigned char *)text, *end = p + n;
 
 	while (p < end) {
-		size_t len = *p >= 0x80 ? utf8_len(p, (size_t)(end - p)) : 0;
+		size_t plain = plain_len(p, end), len;
 
-		if ((*p >= 0x20 && *p < 0x7f) || (lines && (*p == '\n' || *p == '\t')))
+		str_addn(s, (const char *)p, plain);
+		p += plain;
+		if (p == end)
+			break;
+		len = *p >= 0x80 ? utf8_len(p, (size_t)(end - p)) : 0;
+
+		if (lines && (*p == '\n' || *p == '\t'))
 			len = 1;
 		if (len)
 			str_addn(s, (const char *)p, len);

@@ -25,6 +25,10 @@ void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf,
 void str_addvf(struct str *s, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0), nonnull(2)));
 
+/* Add a number in decimal, as %ld and %lu do, in a tenth of the time. */
+void str_add_int(struct str *s, int64_t v);
+void str_add_uint(struct str *s, uint64_t v);
+
 /* Returns whether the text is well-formed UTF-8 without C1 controls (U+0080..9f). */
 bool str_is_utf8(const char *text, size_t n);
 

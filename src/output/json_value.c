@@ -42,10 +42,12 @@ static void add_number(struct str *out, bool is_signed, uint64_t v)
 	bool negative = is_signed && (int64_t)v < 0;
 	const char *quote = is_exact(negative ? -v : v) ? "" : "\"";
 
+	str_add(out, quote);
 	if (is_signed)
-		str_addf(out, "%s%" PRId64 "%s", quote, (int64_t)v, quote);
+		str_add_int(out, (int64_t)v);
 	else
-		str_addf(out, "%s%" PRIu64 "%s", quote, v, quote);
+		str_add_uint(out, v);
+	str_add(out, quote);
 }
 
 static void add_divided(struct writer *w, bool is_signed, uint64_t v)

@@ -23,9 +23,9 @@ static void add_int(struct str *out, bool is_signed, uint64_t v, int64_t div)
 	if (div > 1)
 		v = is_signed ? (uint64_t)((int64_t)v / div) : v / (uint64_t)div;
 	if (is_signed)
-		str_addf(out, "%" PRId64, (int64_t)v);
+		str_add_int(out, (int64_t)v);
 	else
-		str_addf(out, "%" PRIu64, v);
+		str_add_uint(out, v);
 }
 
 static void show_agg(const struct type *t, const uint8_t *value, int64_t div, struct str *out)
@@ -217,7 +217,8 @@ static void add_entry(const struct show *s, const struct map_content *c, const s
 		show_folded_key(s, m->key, e, out);
 		str_add(out, out->len ? " " : "[no stack] ");
 	} else {
-		str_addf(out, "@%s", m->name);
+		str_addc(out, '@');
+		str_add(out, m->name);
 		if (m->key)
 			add_key(s, m->key, e, out);
 		str_add(out, is_hist(m->value) ? ":\n" : ": ");
@@ -351,18 +352,18 @@ static void print_table(const struct show *s, const struct map_content *c, FILE 
 void text_map(const struct show *s, const struct map_content *c, bool shares, FILE *out)
 {
 	double total = shares && !is_folded(c->map) ? total_of(c) : 0;
+	struct str text = {};
 
 	if (shares && is_table(c->map)) {
 		print_table(s, c, out);
 		return;
 	}
 	for (size_t i = c->first; i < c->n; i++) {
-		struct str text = {};
-
+		str_clear(&text);
 		add_entry(s, c, &c->list[i], total ? share_of(c, i, total) : -1, &text);
 		fwrite(text.data, 1, text.len, out);
-		str_done(&text);
 	}
+	str_done(&text);
 	if (!total)
 		return;
 	print_total(c, total, out);

@@ -41,6 +41,12 @@ static void add_begin(const struct frame_name *n, struct str *out)
 	explained = true;
 }
 
+static void add_number(char before, uint64_t v, struct str *out)
+{
+	str_addc(out, before);
+	str_add_uint(out, v);
+}
+
 /* Appends "name file:line", or "name file:line:column", for a language's frame; "name file:3-7"
  * for several stacks' frames. */
 static void add_source(const struct shown_frame *f, struct str *out)
@@ -56,11 +62,11 @@ static void add_source(const struct shown_frame *f, struct str *out)
 		add_begin(n, out);
 		return;
 	}
-	str_addf(out, ":%u", n->line);
+	add_number(':', n->line, out);
 	if (f->last_line > n->line)
-		str_addf(out, "-%u", f->last_line);
+		add_number('-', f->last_line, out);
 	else if (n->column && !f->inexact)
-		str_addf(out, ":%u", n->column);
+		add_number(':', n->column, out);
 }
 
 static const char *base_name(const char *path)
@@ -111,7 +117,7 @@ static void line_bpftrace(const struct shown_frame *f, struct str *out)
 	} else if (f->name.name) {
 		add_safe(out, f->name.name);
 		if (!f->inexact && !f->name.caller)
-			str_addf(out, "+%" PRIu64, f->name.offset);
+			add_number('+', f->name.offset, out);
 	} else {
 		add_unknown(f, out);
 	}
@@ -140,7 +146,8 @@ static void line_line(const struct shown_frame *f, struct str *out)
 	add_safe(out, f->name.name);
 	str_addc(out, ' ');
 	add_safe(out, with_directory(f->name.file));
-	str_addf(out, ":%u\n", f->name.line);
+	add_number(':', f->name.line, out);
+	str_addc(out, '\n');
 }
 
 static void line_full(const struct shown_frame *shown, struct str *out)
@@ -186,7 +193,7 @@ static void line_perf(const struct shown_frame *shown, struct str *out)
 	} else if (f->name) {
 		add_safe(out, f->name);
 		if (!f->caller)
-			str_addf(out, "+%" PRIu64, f->offset);
+			add_number('+', f->offset, out);
 	} else {
 		str_addf(out, "0x%" PRIx64, f->vaddr);
 	}

@@ -75,9 +75,9 @@ static void add_int(struct shown *w, const struct type *t, const uint8_t *data)
 	if (name)
 		add_safe(w->out, name);
 	else if (t->is_signed)
-		str_addf(w->out, "%" PRId64, v);
+		str_add_int(w->out, v);
 	else
-		str_addf(w->out, "%" PRIu64, (uint64_t)v);
+		str_add_uint(w->out, (uint64_t)v);
 }
 
 static void add_word(struct shown *w, const struct type *t, const uint8_t *data)
