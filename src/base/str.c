@@ -9,7 +9,7 @@
 
 #include "memory.h"
 
-static void str_reserve(struct str *s, size_t more)
+void str_reserve(struct str *s, size_t more)
 {
 	size_t cap = s->cap ? s->cap : 64;
 
@@ -34,25 +34,6 @@ void str_clear(struct str *s)
 	s->len = 0;
 	if (s->data)
 		s->data[0] = '\0';
-}
-
-void str_addn(struct str *s, const char *text, size_t n)
-{
-	str_reserve(s, n);
-	if (n)
-		memcpy(s->data + s->len, text, n);
-	s->len += n;
-	s->data[s->len] = '\0';
-}
-
-void str_add(struct str *s, const char *text)
-{
-	str_addn(s, text, strlen(text));
-}
-
-void str_addc(struct str *s, char c)
-{
-	str_addn(s, &c, 1);
 }
 
 void str_add_char(struct str *s, uint32_t c)

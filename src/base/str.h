@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 struct str {
 	char *data; /* NULL while empty; owned */
@@ -16,9 +17,29 @@ struct str {
 
 void str_done(struct str *s);
 void str_clear(struct str *s);
-void str_add(struct str *s, const char *text);
-void str_addn(struct str *s, const char *text, size_t n);
-void str_addc(struct str *s, char c);
+/* Makes room for more bytes and a NUL. */
+void str_reserve(struct str *s, size_t more);
+
+static inline void str_addn(struct str *s, const char *text, size_t n)
+{
+	if (s->cap - s->len <= n)
+		str_reserve(s, n);
+	if (n)
+		memcpy(s->data + s->len, text, n);
+	s->len += n;
+	s->data[s->len] = '\0';
+}
+
+static inline void str_addc(struct str *s, char c)
+{
+	str_addn(s, &c, 1);
+}
+
+static inline void str_add(struct str *s, const char *text)
+{
+	str_addn(s, text, strlen(text));
+}
+
 /* Adds a Unicode character as UTF-8; an invalid one becomes U+FFFD. */
 void str_add_char(struct str *s, uint32_t c);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
