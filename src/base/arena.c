@@ -9,7 +9,8 @@
 
 #include "memory.h"
 
-enum { BLOCK = 64 * 1024 };
+/* Bytes of a block. An arena that has SEVERAL bytes will have many, so its blocks are LARGE and have huge pages. */
+enum { BLOCK = 64 << 10, SEVERAL = 4 << 20, LARGE = 4 << 20 };
 
 struct block {
 	struct block *next;
@@ -19,6 +20,7 @@ struct block {
 
 struct arena {
 	struct block *blocks; /* newest first; only the first block has free bytes */
+	size_t size;          /* of all blocks */
 };
 
 struct arena *arena_new(void)
@@ -41,6 +43,20 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+static void add_block(struct arena *a, size_t need)
+{
+	size_t least = a->size < SEVERAL ? BLOCK : LARGE, capacity = need > least ? need : least;
+	struct block *b = calloc(1, sizeof(*b) + capacity);
+
+	if (!b)
+		out_of_memory();
+	memory_use_huge_pages(b, sizeof(*b) + capacity);
+	b->size = capacity;
+	b->next = a->blocks;
+	a->blocks = b;
+	a->size += capacity;
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
 	struct block *b = a->blocks;
@@ -51,14 +67,8 @@ void *arena_alloc(struct arena *a, size_t size)
 		out_of_memory();
 	need = (size + 15) & ~(size_t)15;
 	if (!b || b->size - b->used < need) {
-		size_t capacity = need > BLOCK ? need : BLOCK;
-
-		b = calloc(1, sizeof(*b) + capacity);
-		if (!b)
-			out_of_memory();
-		b->size = capacity;
-		b->next = a->blocks;
-		a->blocks = b;
+		add_block(a, need);
+		b = a->blocks;
 	}
 	p = b->data + b->used;
 	b->used += need;

@@ -2,8 +2,10 @@
 /* memory.c - messages about memory are made without the heap, see memory.h. */
 #include "base/memory.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -23,6 +25,15 @@ bool memory_limit(char *ret, size_t size)
 		}
 	snprintf(ret, size, "the machine or its control group has no more");
 	return false;
+}
+
+void memory_use_huge_pages(void *p, size_t size)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)p + page - 1) & ~(page - 1);
+	uintptr_t to = ((uintptr_t)p + size) & ~(page - 1);
+
+	if (size >= 4 << 20)
+		madvise((void *)from, to - from, MADV_HUGEPAGE); /* an older kernel without them is only slower */
 }
 
 void out_of_memory(void)

@@ -133,6 +133,7 @@ static struct map_entry *new_entry(struct map_content *c)
 		c->list = reallocarray(c->list, c->cap, sizeof(*c->list));
 		if (!c->list)
 			out_of_memory();
+		memory_use_huge_pages(c->list, c->cap * sizeof(*c->list));
 	}
 	c->list[c->n] = (struct map_entry){};
 	return &c->list[c->n++];

@@ -253,6 +253,7 @@ static void sort_by_numbers(struct map_content *c)
 
 	if (!to)
 		out_of_memory();
+	memory_use_huge_pages(to, c->n * sizeof(*to));
 	for (size_t i = 1; i < c->n; i++) {
 		differ[0] |= from[i].second ^ from[0].second;
 		differ[1] |= from[i].order ^ from[0].order;
