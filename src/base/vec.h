@@ -24,6 +24,19 @@ static inline void *vec_grow(void *data, size_t *cap, size_t len, size_t size)
 	return data;
 }
 
+/* Makes room for n elements in all, of an empty array. */
+static inline void *vec_room(size_t *cap, size_t n, size_t size)
+{
+	void *data = reallocarray(NULL, n, size);
+
+	if (!data)
+		out_of_memory();
+	*cap = n;
+	return data;
+}
+
+#define vec_reserve(v, n) ((v)->data = vec_room(&(v)->cap, (n), sizeof(*(v)->data)))
+
 #define vec_push(v, ...)                                                                 \
 	do {                                                                             \
 		(v)->data = vec_grow((v)->data, &(v)->cap, (v)->len, sizeof(*(v)->data)); \

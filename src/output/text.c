@@ -359,6 +359,7 @@ void text_map(const struct show *s, const struct map_content *c, bool shares, FI
 		return;
 	}
 	for (size_t i = c->first; i < c->n; i++) {
+		map_expect(s, c, i + MAP_AHEAD);
 		str_clear(&text);
 		add_entry(s, c, &c->list[i], total ? share_of(c, i, total) : -1, &text);
 		fwrite(text.data, 1, text.len, out);

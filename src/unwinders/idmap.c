@@ -27,6 +27,12 @@ static struct idmap_entry *slot_of(const struct idmap *m, uint64_t key)
 	return &m->slot[i];
 }
 
+void idmap_expect(const struct idmap *m, uint64_t key)
+{
+	if (m->cap)
+		__builtin_prefetch(&m->slot[home_of(m, key)]);
+}
+
 uint64_t *idmap_find(const struct idmap *m, uint64_t key)
 {
 	struct idmap_entry *e;

@@ -17,6 +17,8 @@ struct idmap {
 void idmap_done(struct idmap *m);
 /* Returns NULL if the key is missing. Valid until the next idmap_set(). */
 uint64_t *idmap_find(const struct idmap *m, uint64_t key);
+/* Makes the CPU load the place of a key. */
+void idmap_expect(const struct idmap *m, uint64_t key);
 /* Running out of memory ends the program. */
 void idmap_set(struct idmap *m, uint64_t key, uint64_t value);
 /* Moves other entries: a loop over the slots may miss one. */

@@ -18,6 +18,8 @@ struct stack {
 
 #define FOREVER UINT32_MAX
 
+enum { LINE = 64, EXPECTED = 4 * LINE }; /* bytes of a line of the CPU's cache, and of most stacks */
+
 struct stacks {
 	struct idmap by_id;       /* struct stack *; NULL: forgotten */
 	struct idmap aliases;     /* provisional id -> id, of this generation */
@@ -115,6 +117,16 @@ uint64_t stacks_real_id(const struct stacks *s, uint64_t id)
 	if (id & STACK_PROVISIONAL && !real)
 		real = idmap_find(&s->old_aliases, id);
 	return real ? *real : id;
+}
+
+void stacks_expect(const struct stacks *s, uint64_t id, bool near)
+{
+	const struct stack *stack = near ? idmap_pointer(&s->by_id, id) : NULL;
+
+	if (!near)
+		idmap_expect(&s->by_id, id);
+	for (unsigned i = 0; stack && i < EXPECTED; i += LINE)
+		__builtin_prefetch((const char *)stack + i);
 }
 
 ssize_t stacks_find(const struct stacks *s, uint64_t id, const uint64_t **ret_frames,

@@ -20,6 +20,8 @@ void stacks_alias(struct stacks *s, uint64_t provisional, uint64_t real);
 
 uint64_t stacks_real_id(const struct stacks *s, uint64_t id);
 /* Returns the number of frames, or -ENOENT. */
+/* Makes the CPU load the place of an id, or the stack that is there. */
+void stacks_expect(const struct stacks *s, uint64_t id, bool near);
 ssize_t stacks_find(const struct stacks *s, uint64_t id, const uint64_t **ret_frames,
 	enum unwind_end *ret_end);
 void stacks_each_frame(const struct stacks *s, void (*f)(void *arg, uint64_t frame), void *arg);

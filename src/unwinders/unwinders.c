@@ -675,6 +675,11 @@ ssize_t unwinders_stack(struct unwinders *u, uint64_t id, const uint64_t **ret_f
 	return stacks_find(u->stacks, id, ret_frames, ret_end);
 }
 
+void unwinders_expect_stack(const struct unwinders *u, uint64_t id, bool near)
+{
+	stacks_expect(u->stacks, id, near);
+}
+
 uint64_t unwinders_real_id(struct unwinders *u, uint64_t id)
 {
 	return stacks_real_id(u->stacks, id);

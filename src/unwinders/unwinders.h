@@ -139,6 +139,8 @@ struct frame_name {
 	const struct frame_name *caller; /* the function into which it was inlined; NULL: none */
 };
 void unwinders_name(struct unwinders *u, uint64_t frame, struct frame_name *ret);
+/* Makes the CPU load where a stack is found; near: and then its frames. Returns at once. */
+void unwinders_expect_stack(const struct unwinders *u, uint64_t id, bool near);
 /* Names all frames of these stacks. This needs less memory and time than naming them one by one. */
 void unwinders_name_stacks(struct unwinders *u, const uint64_t *ids, size_t n);
 /* Does the same for the frames of one stack, before unwinders_name(). */

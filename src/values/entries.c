@@ -308,11 +308,37 @@ static void join_key(const struct map_content *c, struct map_entry *to, const st
 
 /* Values that are not aggregations are not added, so only keys with the same stack are merged. A stack can
  * have two ids if userspace finished the walk. */
+static void expect_stacks(const struct show *s, const struct type *t, const uint8_t *key, bool near)
+{
+	if (t->kind == TYPE_TUPLE)
+		for (unsigned i = 0; i < t->tuple.n; i++)
+			expect_stacks(s, t->tuple.members[i], key + t->tuple.offsets[i], near);
+	else if (t->kind == TYPE_STACK && s->unwinders)
+		unwinders_expect_stack(s->unwinders, (uint64_t)show_int(t, key), near);
+}
+
+/* Each step needs the result of the one before, so they are done for different entries. */
+void map_expect(const struct show *s, const struct map_content *c, size_t i)
+{
+	const struct type *key = c->map->key;
+	size_t far = i - MAP_AHEAD / 4, near = i - MAP_AHEAD / 2;
+
+	if (i < c->n)
+		__builtin_prefetch(c->list[i].key);
+	if (!key || !type_has(key, TYPE_STACK))
+		return;
+	if (far < c->n)
+		expect_stacks(s, key, c->list[far].key, false);
+	if (near < c->n)
+		expect_stacks(s, key, c->list[near].key, true);
+}
+
 static void find_keys(const struct show *s, const struct map_content *c, struct keyed *keyed)
 {
 	bool is_agg = c->map->value->kind == TYPE_AGG;
 
 	for (size_t i = 0; i < c->n; i++) {
+		map_expect(s, c, i + MAP_AHEAD);
 		keyed[i] = (struct keyed){ .at = i };
 		if (is_agg)
 			key_of(s, c->map->key, c->list[i].key, &keyed[i].by);
@@ -512,6 +538,7 @@ static void name_stacks(const struct show *s, const struct map_content *c)
 	if (!s->unwinders)
 		return;
 	for (size_t i = 0; i < c->n; i++) {
+		map_expect(s, c, i + MAP_AHEAD);
 		if (type_has_ids(c->map->key))
 			type_each_stack(c->map->key, c->list[i].key, add_id, &ids);
 		if (type_has_ids(c->map->value))

@@ -114,6 +114,8 @@ void frames_get(const struct show *s, const struct type *t, uint64_t id, struct 
 	if (n > t->stack.limit)
 		n = t->stack.limit;
 	if (n > 0)
+		vec_reserve(ret, (size_t)n);
+	if (n > 0)
 		unwinders_name_stack(s->unwinders, frames, (size_t)n);
 	for (ssize_t i = 0; i < n; i++)
 		add_frame(s, t->stack.mode, frames[i], !i, ret);
@@ -143,9 +145,20 @@ void frames_key_add(struct frames_key *k, const void *data, size_t size)
 	k->b = STACK_HASH(k->b, size);
 }
 
+/* Adds a text and its length, eight bytes at a time. */
 static void add_text(struct frames_key *k, const char *text)
 {
-	frames_key_add(k, text ? text : "", text ? strlen(text) + 1 : 0);
+	size_t n = text ? strlen(text) + 1 : 0;
+	uint64_t v;
+
+	for (size_t i = 0; i < n; i += sizeof(v)) {
+		v = 0;
+		memcpy(&v, text + i, n - i < sizeof(v) ? n - i : sizeof(v));
+		k->a = (k->a ^ v) * 0x100000001b3ULL;
+		k->a ^= k->a >> 32;
+		k->b = STACK_HASH(k->b, v);
+	}
+	k->b = STACK_HASH(k->b, n);
 }
 
 /* Native functions are found by their names. Debug information names the file of the line, which need not be the

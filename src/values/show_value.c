@@ -33,27 +33,25 @@ static void add_safe(struct str *out, const char *text)
 
 int64_t show_int(const struct type *t, const uint8_t *data)
 {
-	union {
-		int8_t i8;
-		int16_t i16;
-		int32_t i32;
-		int64_t i64;
-		uint8_t u8;
-		uint16_t u16;
-		uint32_t u32;
-	} v = {};
-	uint32_t size = t->kind == TYPE_INT || t->kind == TYPE_BOOL ? t->size : 8;
+	uint32_t size = t->kind == TYPE_INT || t->kind == TYPE_BOOL ? t->size : 8, u32;
+	uint16_t u16;
+	int64_t i64 = 0;
 
-	memcpy(&v, data, size);
 	switch (size) {
 	case 1:
-		return t->is_signed ? v.i8 : v.u8;
+		return t->is_signed ? (int8_t)*data : *data;
 	case 2:
-		return t->is_signed ? v.i16 : v.u16;
+		memcpy(&u16, data, 2);
+		return t->is_signed ? (int16_t)u16 : u16;
 	case 4:
-		return t->is_signed ? (int64_t)v.i32 : (int64_t)v.u32;
+		memcpy(&u32, data, 4);
+		return t->is_signed ? (int64_t)(int32_t)u32 : (int64_t)u32;
+	case 8:
+		memcpy(&i64, data, 8);
+		return i64;
 	default:
-		return v.i64;
+		memcpy(&i64, data, size < 8 ? size : 8);
+		return i64;
 	}
 }
 
