@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""maps.py STRATA - maps are read in batches: each element once, with its value, also while elements come and go."""
+"""maps.py STRATA PATHS - maps are read in batches: each element once, with its value, also while elements come and go.
+They are shown in order, by values and then by keys. PATHS calls bottom() on many paths (tests/bench/walk/paths.c)."""
 import collections
 import pathlib
 import re
@@ -10,7 +11,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 from tap import Cases
 
-STRATA = sys.argv[1]
+STRATA, PATHS = sys.argv[1:]
+STACKS = 60000  # more than a batch has
 KEYS, KEPT, PRINTS = 30000, 1000, 20
 # Makes elements and removes them until it is killed.
 BUSY = "import os\nwhile True: os.getppid()"
@@ -56,8 +58,54 @@ def meanwhile(cases):
     cases.check(any(k >= KEPT for c in counts for k in c), 'some of these were printed')
 
 
+TEXT = '"a long text b" : "a long text a"'
+# A map, its update for each $i from 0 to 6, and the lines that are shown. Texts differ after the first eight bytes, and
+# numbers by their signs.
+ORDERED = [
+    ('signed', '[$i - 3] = count()', [f'[{i - 3}]: 1' for i in range(7)]),
+    ('unsigned', '[(uint64)($i - 3)] = count()', [f'[{(i - 3) % 2 ** 64}]: 1' for i in (3, 4, 5, 6, 0, 1, 2)]),
+    ('small', '[(int8)(100 + $i * 10)] = count()', [f'[{i}]: 1' for i in (-126, -116, -106, -96, 100, 110, 120)]),
+    ('sums', '[$i] = sum(3 - $i)', [f'[{i}]: {3 - i}' for i in range(6, -1, -1)]),
+    ('averages', '[$i] = avg(-$i)', [f'[{i}]: {-i}' for i in range(6, -1, -1)]),
+    ('texts', f'[$i % 2 == 0 ? {TEXT}, $i] = count()',
+     [f'[a long text a, {i}]: 1' for i in (1, 3, 5)] + [f'[a long text b, {i}]: 1' for i in (0, 2, 4, 6)]),
+    ('none', '[$i % 2 == 0 ? "" : "a", $i] = count()',
+     [f'[, {i}]: 1' for i in (0, 2, 4, 6)] + [f'[a, {i}]: 1' for i in (1, 3, 5)]),
+    ('pairs', '["the same long text", 3 - $i] = count()', [f'[the same long text, {i}]: 1' for i in range(-3, 4)]),
+    ('values', f'[$i] = $i % 2 == 0 ? {TEXT}',
+     [f'[{i}]: a long text a' for i in (1, 3, 5)] + [f'[{i}]: a long text b' for i in (0, 2, 4, 6)]),
+    ('tuples', '[$i] = (7 - $i, "x")', [f'[{i}]: ({7 - i}, x)' for i in range(6, -1, -1)]),
+]
+
+
+def shown(cases):
+    updates = ' '.join(f'@{name}{update};' for name, update, _ in ORDERED)
+    got = strata(f'begin {{ for ($i : 0..7) {{ {updates} }} exit(); }}')
+    for name, _, wanted in ORDERED:
+        lines = [x for x in got.stdout.splitlines() if x.startswith(f'@{name}[')]
+        cases.check(lines == [f'@{name}{x}' for x in wanted], f'the order of @{name}', *lines, got.stderr)
+
+
+def stacks(cases):
+    """Each call has another path, so each stack has been seen once."""
+    child = subprocess.Popen([PATHS, '0'])
+    try:
+        got = strata(f'''config = {{ max_map_keys = 200000 }}
+            uprobe:{PATHS}:bottom /pid == {child.pid} && @n < {STACKS}/ {{ @[ustack(raw)] = count(); @n++; }}
+            uprobe:{PATHS}:bottom /@n >= {STACKS}/ {{ exit(); }}''')
+    finally:
+        child.kill()
+        child.wait()
+    seen = collections.Counter(re.findall(r'^@\[\n(.*?)\]: ', got.stdout, re.M | re.S))
+    total = sum(map(int, re.findall(r'^\]: (\d+)$', got.stdout, re.M)))
+    cases.check(len(seen) > STACKS * 0.9 and max(seen.values(), default=0) == 1 and total == STACKS,
+                f'{STACKS} stacks, each once', len(seen), total, seen.most_common(1), got.stderr)
+
+
 cases = Cases()
 all_of(cases)
 large(cases)
 meanwhile(cases)
+shown(cases)
+stacks(cases)
 sys.exit(cases.done())
