@@ -51,8 +51,8 @@ struct map_wanted {
 int map_read(const struct show *s, int fd, const struct image_map *m,
 	const struct map_wanted *wanted, struct map_content *ret);
 void map_content_done(struct map_content *c);
-/* Makes the CPU load an entry that will be shown, and its stacks. Calls with i + MAP_AHEAD in a loop over i hide the time
- * for memory: entries in their order lie anywhere. */
+/* Makes the CPU load an entry that will be shown, and its stacks. Calls with i + MAP_AHEAD in a loop over i hide the
+ * time for memory: entries in their order lie anywhere. */
 enum { MAP_AHEAD = 16 };
 void map_expect(const struct show *s, const struct map_content *c, size_t i);
 /* Calls f for the id of each stack in a key or a value. */
