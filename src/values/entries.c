@@ -306,8 +306,6 @@ static void join_key(const struct map_content *c, struct map_entry *to, const st
 	to->alike = a;
 }
 
-/* Values that are not aggregations are not added, so only keys with the same stack are merged. A stack can
- * have two ids if userspace finished the walk. */
 static void expect_stacks(const struct show *s, const struct type *t, const uint8_t *key, bool near)
 {
 	if (t->kind == TYPE_TUPLE)
@@ -333,6 +331,8 @@ void map_expect(const struct show *s, const struct map_content *c, size_t i)
 		expect_stacks(s, key, c->list[near].key, true);
 }
 
+/* Values that are not aggregations are not added, so only keys with the same stack are merged. A stack can
+ * have two ids if userspace finished the walk. */
 static void find_keys(const struct show *s, const struct map_content *c, struct keyed *keyed)
 {
 	bool is_agg = c->map->value->kind == TYPE_AGG;
