@@ -68,14 +68,6 @@ static __always_inline __u32 which_mapping(struct mapping_chunk *c, __u64 addr)
 	return at & (MAPPINGS_PER_CHUNK - 1);
 }
 
-static __always_inline void set_span(struct walk *w)
-{
-	int has_table = w->map.file && !(w->map.flags & (MAPPING_NO_TABLE | MAPPING_ANON));
-
-	w->cached_span = has_table && !((w->map.end - w->map.bias) >> 32) ?
-		w->map.end - w->map.start : 0;
-}
-
 static __always_inline void no_mapping(struct walk *w)
 {
 	w->map.start = w->map.end = 0;
@@ -267,8 +259,11 @@ __global int walk_mapping(struct walk *w)
 	if (w->lookup - found.start >= found.end - found.start) {
 		no_mapping(w);
 		err = walk_published(w);
-		if (err && walk_vma(w))
-			return err;
+		if (err) {
+			w->kept_pid = 0; /* nothing says when this mapping changes */
+			if (walk_vma(w))
+				return err;
+		}
 	}
 	set_span(w);
 	return 0;

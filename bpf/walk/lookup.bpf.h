@@ -73,6 +73,14 @@ static __always_inline __u64 cache_unpack(__u64 packed)
 	       (packed & CACHE_OFFSET) << 32;
 }
 
+static __always_inline void set_span(struct walk *w)
+{
+	int has_table = w->map.file && !(w->map.flags & (MAPPING_NO_TABLE | MAPPING_ANON));
+
+	w->cached_span = has_table && !((w->map.end - w->map.bias) >> 32) ?
+		w->map.end - w->map.start : 0;
+}
+
 static __always_inline struct mapping_chunk *chunk_of(__u32 pid, __u32 chunk)
 {
 	struct mapping_key key = {.pid = pid, .chunk = chunk};

@@ -37,6 +37,14 @@ WALK_MAP struct {
 	__type(value, struct mapping_chunk);
 } mappings SEC(".maps");
 
+/* Small enough for the kernel's linear mapping, whose pages are large. */
+WALK_MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAPPING_VERSIONS);
+	__type(key, __u32);
+	__type(value, __u64);
+} mapping_versions SEC(".maps");
+
 struct table_words {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_INNER_MAP);

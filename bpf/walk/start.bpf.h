@@ -2,6 +2,7 @@
 /* start.bpf.h - the beginning of a walk: the registers of the current thread, and a fresh state. */
 #pragma once
 #include "bpf/lib/who.bpf.h"
+#include "lookup.bpf.h"
 #include "maps.bpf.h"
 
 /* ---- registers --------------------------------------------------------- */
@@ -78,8 +79,32 @@ static __always_inline int user_registers(struct walk *w)
 }
 #endif
 
-/* Resets the state. The window, signal[] and the table's header may keep their values. */
-static __always_inline void start(struct walk *w, struct stack_req *r, __u32 index)
+/* Keeps the mappings of the last walk if they are of the same process and have not changed. Returns whether it did.
+ * The trampoline of uretprobes is looked for again: see locate(). */
+static __always_inline int keep_mappings(struct walk *w)
+{
+	__u32 at = MAPPING_VERSION(w->pid);
+	__u64 *version = bpf_map_lookup_elem(&mapping_versions, &at);
+
+	if (version && w->kept_version == *version && w->kept_pid == w->pid && !(w->map.flags & MAPPING_UPROBES)) {
+		set_span(w);
+		return 1;
+	}
+	w->kept_pid = 0;
+	if (version && w->pid) {
+		/* An atomic operation, because arm64 would otherwise read mappings first. */
+		w->kept_version = __sync_fetch_and_add(version, 0);
+		w->kept_pid = w->pid;
+	}
+	w->map.start = w->map.end = 0;
+	w->before.start = w->before.end = 0;
+	w->cached_span = 0;
+	return 0;
+}
+
+/* Resets the state. The window, signal[] and the table's header may keep their values. Returns whether the mappings
+ * are known from the last walk. */
+static __always_inline int start(struct walk *w, struct stack_req *r, __u32 index)
 {
 	__u64 ids = current_ids();
 
@@ -87,9 +112,6 @@ static __always_inline void start(struct walk *w, struct stack_req *r, __u32 ind
 	w->switches = 0;
 	w->tid = ids;
 	w->pid = ids >> 32;
-	w->map.start = w->map.end = 0;
-	w->before.start = w->before.end = 0;
-	w->cached_span = 0;
 	w->table_file = 0;
 	w->hash = STACK_HASH_SEED;
 	w->nr = 0;
@@ -107,4 +129,5 @@ static __always_inline void start(struct walk *w, struct stack_req *r, __u32 ind
 	w->frame_lang = w->frame_begun = 0;
 	__builtin_memset(w->frame_own, 0, sizeof(w->frame_own));
 	w->first_sp = w->sp;
+	return keep_mappings(w);
 }

@@ -14,10 +14,13 @@ SEC("raw_tp/task_rename")
 int forget_program(void *ctx)
 {
 	struct mapping_key key = {.pid = current_ids() >> 32};
+	__u32 at = MAPPING_VERSION(key.pid);
+	__u64 now = bpf_ktime_get_ns();
 
 	if (!in_exec())
 		return 0;
 	bpf_map_delete_elem(&mappings, &key);
+	bpf_map_update_elem(&mapping_versions, &at, &now, BPF_ANY);
 #define LIST_FORGET(stem) stem##_forget(key.pid);
 #define NATIVE_FORGET(stem)
 #define FRAME_FORGET(stem) stem##_forget(key.pid);

@@ -320,6 +320,8 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 		if (err)
 			return err;
 	}
+	if (RULE_KIND(w->rule) == RULE_END)
+		return UNWIND_COMPLETE + 1;
 	walk_lr(w);
 	w->frame_lang = RULE_KIND(w->rule) == RULE_LANG ? frame_lang_of(w->map.flags) : 0;
 	return walk_step(w);
@@ -405,6 +407,22 @@ __global __u64 fast_frames(struct walk *w)
 	return wanted;
 }
 
+/* Returns to the mapping before, as walk_mapping() does, if the frame is in it. A trampoline of a uretprobe may be: it
+ * begins its page. */
+static __always_inline int return_to_before(struct walk *w)
+{
+	__u64 lookup = w->pc - !(w->flags & WALK_EXACT);
+	struct mapping m = w->before;
+
+	if (lookup - m.start >= m.end - m.start || lookup - w->map.start < w->map.end - w->map.start ||
+		!(w->pc & (PAGE - 1)))
+		return 0;
+	w->before = w->map;
+	w->map = m;
+	set_span(w);
+	return 1;
+}
+
 static long walk_some(__u32 i, void *data)
 {
 	struct loop *l = data;
@@ -420,6 +438,8 @@ static long walk_some(__u32 i, void *data)
 		walk_refill(w, wanted, &w->rule);
 		return 0;
 	}
+	if (!w->list_in && return_to_before(w))
+		return 0;
 	end = one_frame(w, l->out);
 	if (end == UNWIND_COMPLETE + 1 && !w->frame_begun)
 		end = lang_above(w);
@@ -685,12 +705,20 @@ static __always_inline int memory_has_gone(struct walk *w)
 	return !mm;
 }
 
+/* With a window and known mappings, fast_frames() makes the first step, too: the code of the slow way, which no cache
+ * has, is not needed. */
+static __always_inline void prefill(struct walk *w)
+{
+	walk_refill(w, w->sp, &w->rule);
+	w->flags &= ~WALK_NO_WINDOW;
+}
+
 __global int stack_user(struct stack_req *r)
 {
 	struct stack_record *out;
 	struct walk *w;
 	__u32 index;
-	int err;
+	int err, kept;
 
 	if (!r)
 		return -1;
@@ -710,12 +738,14 @@ __global int stack_user(struct stack_req *r)
 		return 0;
 	}
 	w->pc -= r->back;
-	start(w, r, index);
+	kept = start(w, r, index);
 	if (is_outside(w->pid)) {
 		r->end = UNWIND_OUTSIDE;
 		r->id = STACK_EMPTY(UNWIND_OUTSIDE);
 		return 0;
 	}
+	if (kept && !w->filter)
+		prefill(w);
 	run(w, out);
 	if ((w->end == UNWIND_UNREADABLE + 1 || (w->flags & WALK_ASK)) && memory_has_gone(w)) {
 		r->end = UNWIND_GONE;

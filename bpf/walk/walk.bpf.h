@@ -76,6 +76,9 @@ struct walk {
 
 	struct mapping map;         /* mapping of lookup; start == end: none */
 	struct mapping before;      /* another mapping that this walk has found, or none */
+	__u64 kept_version;         /* of map and before: see MAPPING_VERSIONS */
+	__u32 kept_pid;             /* the process that has published map and before; 0: none */
+	__u32 kept_pad;
 	__u64 cached_span;          /* bytes of map whose rules may be in the cache: all or 0 */
 	__u64 rule;
 	__u32 in_loop, pad;         /* lookup is in an interpreter's loop */

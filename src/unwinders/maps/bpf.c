@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
@@ -39,7 +40,7 @@ static const struct {
 	uint32_t size, n;
 } slot_sizes[] = { { 16 << 10, 24 }, { 128 << 10, 8 }, { 1 << 20, 1 }, { 4 << 20, 1 } };
 
-enum { SLOT_SIZES = 4, SLOTS_MAX = 64, DROPS_MAX = 64, CHUNKS_AT_ONCE = 512, MAP_ROWS = 4 + 2 * (FRAME_LANGS - 1) };
+enum { SLOT_SIZES = 4, SLOTS_MAX = 64, DROPS_MAX = 64, CHUNKS_AT_ONCE = 512, MAP_ROWS = 5 + 2 * (FRAME_LANGS - 1) };
 
 struct slot {
 	uint32_t file;
@@ -78,7 +79,7 @@ struct maps_bpf {
 	struct walk_maps maps;
 	struct map_form form[MAP_ROWS]; /* by map_rows; value_size 0: the object has no such map */
 	/* fds; -1: there is no such map */
-	int tables, mappings, unknown, inodes;
+	int tables, mappings, versions, unknown, inodes;
 	int procs[FRAME_LANGS], files[FRAME_LANGS]; /* by language: STEM_procs, STEM_files. Made when they are needed */
 	uint32_t ntables;
 	uint32_t file[PENDING_MAX]; /* tables to put into the array */
@@ -109,6 +110,7 @@ static const struct {
 } map_rows[] = {
 	{ "tables", offsetof(struct maps_bpf, tables), 0 },
 	{ "mappings", offsetof(struct maps_bpf, mappings), 0 },
+	{ "mapping_versions", offsetof(struct maps_bpf, versions), 0 },
 	{ "unknown_procs", offsetof(struct maps_bpf, unknown), 0 },
 	{ "files_by_inode", offsetof(struct maps_bpf, inodes), 0 },
 #define L(id, stem, builtin, kind, name)                                                 \
@@ -471,6 +473,17 @@ static int flush(struct maps_bpf *s)
 	return err;
 }
 
+/* The version comes last: see MAPPING_VERSIONS. */
+static int set_mappings(struct maps_bpf *s, const struct mapping_key *key, const struct mapping_chunk *value)
+{
+	int err = set_or_delete(s->mappings, key, value);
+	uint32_t at = MAPPING_VERSION(key->pid);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int failed = set_or_delete(s->versions, &at, &now);
+
+	return err ? err : failed;
+}
+
 /* Sets the mappings after the tables. */
 static int maps_flush(struct walk_maps *maps)
 {
@@ -478,7 +491,7 @@ static int maps_flush(struct walk_maps *maps)
 	int err = flush(s);
 
 	for (size_t i = 0; i < s->chunks.len && !err; i++)
-		err = set_or_delete(s->mappings, &s->chunks.data[i].key, &s->chunks.data[i].value);
+		err = set_mappings(s, &s->chunks.data[i].key, &s->chunks.data[i].value);
 	vec_done(&s->chunks);
 	s->gathers = false;
 	return err;
@@ -561,7 +574,7 @@ static int set_chunk(struct walk_maps *maps, uint32_t pid, uint32_t chunk,
 	err = s->gathers ? maps_flush(maps) : value ? flush(s) : 0;
 	if (!chunk)
 		set_or_delete(s->unknown, &pid, NULL);
-	return err ? err : set_or_delete(s->mappings, &key, value);
+	return err ? err : set_mappings(s, &key, value);
 }
 
 static int set_lang(struct maps_bpf *s, unsigned lang, const int *map, uint32_t key, const void *value)
