@@ -327,8 +327,22 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 	return walk_step(w);
 }
 
+/* Returns the cache's entry with CACHE_FAST, or 0 if there is none. */
+static __always_inline __u64 fast_rule(__u32 file, __u64 vaddr)
+{
+	__u32 zero = 0;
+	struct rule_cache *cache = bpf_map_lookup_elem(&rule_cache, &zero);
+	__u64 k = cache_index(file, vaddr), e;
+
+	if (!cache)
+		return 0;
+	FORGET(k);
+	e = cache->entry[k & (CACHE_ENTRIES - 1)];
+	return e >> 23 == (cache_tag(file, vaddr) << 1 | 1) ? e : 0;
+}
+
 /* The fast way for most frames: up to FAST_FRAMES steps with the walk's state in registers. Memory is read
- * only in the window, and rules only in the cache.
+ * only in the window, and rules only in the memo and the cache.
  *
  * A step is done here if the frame is in the same mapping as the last one; if the cache has its rule, and the
  * rule is a CFA counted from sp or fp and at most a slot for fp, with RA at CFA - 8; and if both words are in the
@@ -340,18 +354,17 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
  * rounds. This is a function because its stack is then free again for the functions that one_frame() calls. */
 __global __u64 fast_frames(struct walk *w)
 {
-	__u32 index, zero = 0;
-	__u32 nr, file, gone = 0;
+	__u32 index, nr, file, gone = 0;
 	__u64 lookup, fp, hash, at, wanted = 0;
 	struct stack_record *out;
-	struct rule_cache *cache;
+	struct walk_memory *memory;
 
 	if (!w)
 		return 0;
 	index = w->slot;
 	out = bpf_map_lookup_elem(&frames, &index);
-	cache = bpf_map_lookup_elem(&rule_cache, &zero);
-	if (!out || !cache)
+	memory = bpf_map_lookup_elem(&walks, &index);
+	if (!out || !memory)
 		return 0;
 	lookup = w->pc - !(w->flags & WALK_EXACT);
 	fp = w->fp;
@@ -360,16 +373,23 @@ __global __u64 fast_frames(struct walk *w)
 	nr = w->nr;
 	file = w->map.file;
 	for (int i = 0; i < FAST_FRAMES; i++) {
-		__u64 vaddr = lookup - w->map.bias, frame = FRAME_NATIVE(file, vaddr), k, e, o, ra, by_fp;
+		__u64 vaddr = lookup - w->map.bias, frame = FRAME_NATIVE(file, vaddr), e, o, ra, by_fp;
+		__u64 k = (w->window_at + at) >> MEMO_SHIFT;
+		struct rule_memo *m;
 		__s64 slot;
 
 		if (lookup - w->map.start >= w->cached_span || nr >= w->limit)
 			break;
-		k = cache_index(file, vaddr);
 		FORGET(k);
-		e = cache->entry[k & (CACHE_ENTRIES - 1)];
-		if (e >> 23 != (cache_tag(file, vaddr) << 1 | 1))
-			break;
+		m = &memory->memo[k & (MEMO_ENTRIES - 1)];
+		e = m->rule;
+		if (m->key != ((__u64)file << 32 | vaddr)) {
+			e = fast_rule(file, vaddr);
+			if (!e)
+				break;
+			m->key = (__u64)file << 32 | vaddr;
+			m->rule = e;
+		}
 		by_fp = -(e & CACHE_BY_FP); /* no branch: the verifier would follow both ways to the end */
 		o = at + ((fp - w->window_at - at) & by_fp) + (e & CACHE_OFFSET);
 		if ((__s64)(o - at) <= 0 || (o & 7))

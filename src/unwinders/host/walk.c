@@ -50,7 +50,7 @@ struct host {
 	const struct host_regs *regs;
 	struct host_tables *given;
 	uint32_t pid;
-	struct walk *walk;
+	struct walk_memory *walk;
 	struct stack_record *out;
 	void *scratch[FRAME_LANGS]; /* allocated at first use */
 	struct rule_cache cache;
@@ -376,7 +376,7 @@ static int take_frames(const struct host *h, const struct stack_req *r, struct h
 	if (!frames)
 		return -ENOMEM;
 	memcpy(frames, h->out->frames, 8ull * r->nr);
-	*ret = (struct host_stack){r->id, frames, r->nr, r->end, r->end == UNWIND_COMPLETE && !h->walk->pc};
+	*ret = (struct host_stack){r->id, frames, r->nr, r->end, r->end == UNWIND_COMPLETE && !h->walk->walk.pc};
 	return 0;
 }
 
