@@ -258,8 +258,8 @@ struct mapping_chunk {
 	struct mapping map[MAPPINGS_PER_CHUNK]; /* sorted by start */
 };
 /* Map `mapping_versions`: ARRAY of u64 by MAPPING_VERSION(tgid): CLOCK_MONOTONIC ns of the last change to a chunk of
- * such a process, written after the change. While it stays the same, the next walk of the process on that CPU may use the
- * mappings that the last one has found. */
+ * such a process, written after the change. While it stays the same, the next walk of the process on that CPU may
+ * use the mappings that the last one has found. */
 #define MAPPING_VERSIONS     256
 #define MAPPING_VERSION(pid) ((__u32)(pid) & (MAPPING_VERSIONS - 1))
 /* After this many misses without an answer the kernel walks on by frame pointer and sends no more copies of
