@@ -5,6 +5,7 @@
 -export([main/1]).
 
 main([_]) ->
+    _ = text(0), % loads the modules that it calls
     io:format("ready~n"),
     spawn(fun() -> other(0) end),
     work(0).
