@@ -159,6 +159,21 @@ __global int beam_find_module(struct beam_scratch *s, __u32 table, __u64 pc)
 
 #define is_atom(term) (((term) & 0x3f) == 0x0b)
 
+/* Since OTP 27 a module's code ends with a call that is never made and a list of jumps to code that modules share. All
+ * of it is within the last function. Each of these has 6 bytes. */
+#define SHARED_JUMP 0xe940 /* with a prefix that does nothing: the assembler may have to make it indirect */
+#define NEVER_CALL  0x15ff
+
+static __always_inline int is_shared_jump(__u64 pc)
+{
+	enum { SIZE = 3 }; /* in halfwords */
+	__u16 code[2 * SIZE + 1] = {};
+
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(pc - 2 * SIZE)) || code[SIZE] != SHARED_JUMP)
+		return 0;
+	return code[0] == SHARED_JUMP || code[2 * SIZE] == SHARED_JUMP || code[0] == NEVER_CALL;
+}
+
 /* Finds the function of an address in s->module. Returns 0, or -1 if it has none: code that functions share follows
  * them, and the runtime has a module of such code, whose name is not an atom. */
 __global int beam_find_function(struct beam_scratch *s, __u64 pc)
@@ -173,8 +188,8 @@ __global int beam_find_function(struct beam_scratch *s, __u64 pc)
 		bpf_probe_read_user(s->mfa, sizeof(s->mfa), (void *)(code + 16)) || !is_atom(s->mfa[0]) ||
 		!is_atom(s->mfa[1]))
 		return -1;
-	/* The last function is module_info/1. Code that functions share may follow it within the table. */
-	if (at == n - 1 && s->mfa[2] == 1 && pc - code > BEAM_LAST_MAX)
+	/* Code that functions share may follow the last one within the table: module_info/1, or a fun's. */
+	if (at == n - 1 && ((s->mfa[2] == 1 && pc - code > BEAM_LAST_MAX) || is_shared_jump(pc)))
 		return -1;
 	s->code = code;
 	s->function = at;
