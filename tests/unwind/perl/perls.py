@@ -20,6 +20,8 @@ import pythons
 
 # Debian's suite of each version.
 DEBIAN = {'5.32': 'bullseye', '5.36': 'bookworm', '5.40': 'trixie', '5.42': 'sid'}
+# A program in Perl, with the Perl of each suite: exiftool-5.36.
+EXIFTOOL = 'libimage-exiftool-perl'
 
 
 def names():
@@ -33,7 +35,9 @@ def get(name):
     with open(CACHE / 'lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (directory / 'done').exists():
-            packages.unpack_whole(CACHE, DEBIAN[name], 'amd64', directory / 'root', ['perl'])
+            version = name.removeprefix('exiftool-')
+            packages.unpack_whole(CACHE, DEBIAN[version], 'amd64', directory / 'root',
+                                  ['perl', *([EXIFTOOL] if name != version else [])])
             pythons.enter(directory, '/usr/bin/perl')
             (directory / 'python').rename(directory / 'perl')
             (directory / 'done').touch()
