@@ -18,7 +18,8 @@ import beams
 from tap import Cases
 
 STRATA, HZ, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
-SCRIPT = (f'profile:hz:{HZ} {{ @[ustack(16384)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} '
+SCRIPT = (f'config = {{ max_map_keys = {SAMPLES + 1000} }} '
+          f'profile:hz:{HZ} {{ @[ustack(16384)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} '
           f'interval:s:{10 * SAMPLES // HZ + 20} {{ exit(); }}')
 STOPS = 20
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)

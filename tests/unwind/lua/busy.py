@@ -16,7 +16,8 @@ import luas
 from tap import Cases
 
 STRATA, HZ, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
-SCRIPT = (f'profile:hz:{HZ} {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} '
+SCRIPT = (f'config = {{ max_map_keys = {SAMPLES + 1000} }} '
+          f'profile:hz:{HZ} {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} '
           f'interval:s:{10 * SAMPLES // HZ + 20} {{ exit(); }}')
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
 NATIVE = re.compile(r'.*\+(0x)?[0-9a-f]+$|0x[0-9a-f]+$|\S+$')

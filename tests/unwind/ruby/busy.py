@@ -18,7 +18,8 @@ import absent
 import rubies
 import traced
 
-SCRIPT = 'profile:hz:%d { @[ustack] = count(); if (++@n >= %d) { exit(); } } interval:s:%d { exit(); }'
+SCRIPT = ('config = { max_map_keys = 100000 } profile:hz:%d { @[ustack] = count(); if (++@n >= %d) { exit(); } } '
+          'interval:s:%d { exit(); }')
 # The next frame of the program below each one, where this does not depend on functions in C.
 CALLERS = {
     'deep': 'block in deep|rescues|ensures|rescue in ensures', 'rescues': 'block in main', 'ensures': 'block in main', 'throws': 'block in main',
