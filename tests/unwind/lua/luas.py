@@ -21,6 +21,8 @@ import pythons
 SUITES = ('bullseye', 'bookworm', 'trixie', 'sid')
 OLD = ('bullseye-luajit',)  # with 32-bit pointers, and not supported
 PROGRAMS = ('lua5.3', 'lua5.4', 'luajit')
+# A program that embeds LuaJIT, such as bookworm-nginx.
+HOSTS = {'nginx': ('/usr/sbin/nginx', ['nginx', 'libnginx-mod-http-lua'])}
 
 
 def names():
@@ -35,8 +37,12 @@ def get(name):
     with open(CACHE / 'lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (directory / 'done').exists():
-            packages.unpack_whole(CACHE, suite, 'amd64', directory / 'root', [program])
-            pythons.enter(directory, f'/usr/bin/{program}')
+            path, wanted = HOSTS.get(program, (f'/usr/bin/{program}', [program]))
+            packages.unpack_whole(CACHE, suite, 'amd64', directory / 'root', wanted)
+            for base in ('passwd', 'group'):  # a server asks for its user
+                (directory / 'root' / 'etc').mkdir(exist_ok=True)
+                (directory / 'root' / 'etc' / base).write_text('root:x:0:0:::\n' if base == 'passwd' else 'root:x:0:\n')
+            pythons.enter(directory, path)
             (directory / 'python').rename(directory / 'lua')
             (directory / 'done').touch()
     return directory / 'lua'
