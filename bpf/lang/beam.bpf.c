@@ -172,6 +172,7 @@ static __always_inline int find_stack(struct walk *w, struct beam_scratch *s, __
 
 struct stack_search {
 	struct walk *w;
+	struct beam_scratch *scratch;
 	__u64 at, end;     /* the next word, the end of the stack */
 	__u64 start, size; /* compiled code */
 	__u64 ra;
@@ -179,6 +180,23 @@ struct stack_search {
 	__u32 unset;       /* words may not be set yet */
 	__u32 bad, pad;
 };
+
+/* Returns whether a word is an address in compiled code: in the mapping of the frame, or in another one. Between the
+ * mappings are other addresses, which no frame has whose words are set; in other frames, a call precedes it. */
+static __always_inline int is_code(struct stack_search *s, __u64 word)
+{
+	__u8 before[8] = {};
+
+	if (word - s->start < s->size)
+		return 1;
+	if ((word & 3) || word - s->scratch->modules_start >= s->scratch->modules_size)
+		return 0;
+	if (!s->any && !s->unset)
+		return 1;
+	return !bpf_probe_read_user(before, sizeof(before), (void *)(word - 8)) &&
+		(before[3] == 0xe8 || (before[2] == 0xff && before[3] == 0x15) ||
+			(before[6] == 0xff && (before[7] & 0xf8) == 0xd0));
+}
 
 static long stack_word(__u32 i, void *data)
 {
@@ -193,7 +211,7 @@ static long stack_word(__u32 i, void *data)
 	if (s->bad)
 		return 1;
 	s->at += 8;
-	if ((s->any || !(word & 3)) && word - s->start < s->size) {
+	if ((s->any || !(word & 3)) && (is_code(s, word) || (s->at == s->end && word && !(word & 3)))) {
 		s->ra = word;
 		return 1;
 	}
@@ -210,8 +228,7 @@ static __always_inline int skip_new_frame(struct walk *w, struct beam_scratch *s
 	__u64 size = frame_made(w, s), ra = 0;
 
 	search->unset = 1;
-	if (size && !(size & 7) && !walk_word(w, search->at + size, &ra) && !(ra & 3) &&
-		ra - search->start < search->size)
+	if (size && !(size & 7) && !walk_word(w, search->at + size, &ra) && !(ra & 3) && is_code(search, ra))
 		search->at += size;
 	return 0;
 }
@@ -236,7 +253,7 @@ __global int beam_to_first(struct walk *w, __u64 sp)
 
 static __always_inline int to_caller(struct walk *w, struct beam_scratch *s, __u64 sp, int any)
 {
-	struct stack_search search = {.w = w, .at = sp, .end = own_of(w)->end, .any = any};
+	struct stack_search search = {.w = w, .scratch = s, .at = sp, .end = own_of(w)->end, .any = any};
 	int err;
 
 	search.start = w->map.start;

@@ -69,6 +69,7 @@ struct beam_scratch {
 	__u32 place_any, pad;  /* it is of no module */
 	__u64 serial;          /* counts walks */
 	__u64 end_of_all;      /* the last return address of all stacks; 0: not known yet */
+	__u64 modules_start, modules_size; /* addresses of the first module to the last, in several mappings */
 	__u8 after[BEAM_AFTER + 8];
 } __attribute__((aligned(64)));
 
@@ -120,7 +121,7 @@ __global __u64 beam_bisect(__u64 base, __u64 stride, __u64 n, __u64 key)
 /* Reads the tables of modules. Returns 0. */
 __global int beam_tables(struct beam_scratch *s)
 {
-	__u64 most = 0;
+	__u64 most = 0, base = 0, end = 0;
 
 	if (!s)
 		return -1;
@@ -134,8 +135,13 @@ __global int beam_tables(struct beam_scratch *s)
 		if (s->tables[i].n <= most || s->tables[i].n > BEAM_MODULES_MAX)
 			continue;
 		most = s->tables[i].n;
+		base = s->tables[i].modules;
 		s->best = i;
 	}
+	s->modules_size = 0;
+	if (most && !read_user(base, &s->modules_start) && !read_user(base + 16 * most - 8, &end) &&
+		end > s->modules_start)
+		s->modules_size = end - s->modules_start;
 	return 0;
 }
 

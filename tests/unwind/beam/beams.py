@@ -20,6 +20,8 @@ import packages
 import pythons
 
 SUITES = ('bookworm', 'trixie', 'sid')  # OTP 25, 27, 29
+# An application, such as bookworm-ejabberd.
+APPLICATIONS = ('ejabberd',)
 
 
 def names():
@@ -44,7 +46,9 @@ def get(name):
     with open(CACHE / 'lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (directory / 'done').exists():
-            packages.unpack_whole(CACHE, name, 'amd64', directory / 'root', ['erlang-base'])
+            suite, _, application = name.partition('-')
+            packages.unpack_whole(CACHE, suite, 'amd64', directory / 'root',
+                                  ['erlang-base', *([application] if application in APPLICATIONS else [])])
             enter(directory)
             (directory / 'done').touch()
     return directory / 'erl'
