@@ -185,17 +185,25 @@ struct stack_search {
  * mappings are other addresses, which no frame has whose words are set; in other frames, a call precedes it. */
 static __always_inline int is_code(struct stack_search *s, __u64 word)
 {
+#ifdef NO_BPF_LOOP /* else too many instructions for the verifier */
+	return word - s->start < s->size;
+#else
 	__u8 before[8] = {};
 
 	if (word - s->start < s->size)
 		return 1;
-	if ((word & 3) || word - s->scratch->modules_start >= s->scratch->modules_size)
+	if ((word & 3) || !word)
+		return 0;
+	if (s->at == s->end) /* the code that ends the process */
+		return 1;
+	if (word - s->scratch->modules_start >= s->scratch->modules_size)
 		return 0;
 	if (!s->any && !s->unset)
 		return 1;
 	return !bpf_probe_read_user(before, sizeof(before), (void *)(word - 8)) &&
 		(before[3] == 0xe8 || (before[2] == 0xff && before[3] == 0x15) ||
 			(before[6] == 0xff && (before[7] & 0xf8) == 0xd0));
+#endif
 }
 
 static long stack_word(__u32 i, void *data)
@@ -211,7 +219,7 @@ static long stack_word(__u32 i, void *data)
 	if (s->bad)
 		return 1;
 	s->at += 8;
-	if ((s->any || !(word & 3)) && (is_code(s, word) || (s->at == s->end && word && !(word & 3)))) {
+	if ((s->any || !(word & 3)) && is_code(s, word)) {
 		s->ra = word;
 		return 1;
 	}
