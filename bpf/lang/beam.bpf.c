@@ -18,8 +18,6 @@
 #include "bpf/walk/start.bpf.h"
 
 #define PROCESS_STOP 0x58
-#define CODE_MIN 4096
-#define CODE_MAX (1ULL << 47)
 
 #ifndef STRATA_HOST
 /* The layout of a process is known from its own memory, by userspace. */
@@ -241,15 +239,18 @@ static __always_inline int skip_new_frame(struct walk *w, struct beam_scratch *s
 	return 0;
 }
 
-/* Goes to the first return address from sp on: each word with the low bits 00 is one. */
+/* Goes to the first return address from sp on. */
 __global int beam_to_first(struct walk *w, __u64 sp)
 {
+	struct beam_scratch *s = w ? scratch_of(w) : NULL;
 	struct stack_search search = {};
 	int err;
 
-	if (!w)
+	if (!s)
 		return stop(UNWIND_LANGUAGE);
-	search = (struct stack_search){.w = w, .at = sp, .end = own_of(w)->end, .start = CODE_MIN, .size = CODE_MAX};
+	search = (struct stack_search){.w = w, .scratch = s, .at = sp, .end = own_of(w)->end};
+	search.start = s->modules_start;
+	search.size = s->modules_size;
 	bpf_loop(BEAM_FRAME_WORDS, stack_word, &search, 0);
 	if (search.bad || !search.ra)
 		return stop(UNWIND_LANGUAGE);
