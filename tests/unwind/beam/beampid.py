@@ -11,10 +11,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / 'lib'))
-import absent
+import accounts
 import beams
 import traced
-from tap import Cases
 
 STRATA, ROUNDS, NAMES = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 SCRIPT = '''tracepoint:syscalls:sys_enter_getrusage /pid == PID/ {
@@ -53,17 +52,4 @@ def look(cases, name):
     cases.check(not wrong, f'{what}: stacks of processes that have ended', wrong[:5], out[-1500:])
 
 
-def main():
-    cases = Cases()
-    for name in NAMES or beams.names():
-        try:
-            beams.get(name)
-        except absent.Missing as e:
-            cases.count += 1
-            cases.failed += absent.tap_fails(cases.count, name, e)
-            continue
-        look(cases, name)
-    return cases.done()
-
-
-sys.exit(absent.as_root(main))
+sys.exit(accounts.each(NAMES or beams.names(), beams.get, look))

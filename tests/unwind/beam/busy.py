@@ -13,9 +13,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / 'lib'))
-import absent
+import accounts
 import beams
-from tap import Cases
 
 STRATA, HZ, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 SCRIPT = (f'config = {{ max_map_keys = {SAMPLES + 1000} }} '
@@ -143,17 +142,4 @@ def look(cases, name):
                 *(part for pair in wrong[:3] for part in pair))
 
 
-def main():
-    cases = Cases()
-    for name in NAMES or beams.names():
-        try:
-            beams.get(name)
-        except absent.Missing as e:
-            cases.count += 1
-            cases.failed += absent.tap_fails(cases.count, name, e)
-            continue
-        look(cases, name)
-    return cases.done()
-
-
-sys.exit(absent.as_root(main))
+sys.exit(accounts.each(NAMES or beams.names(), beams.get, look))

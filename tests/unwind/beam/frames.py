@@ -10,10 +10,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / 'lib'))
-import absent
+import accounts
 import beams
 import traced
-from tap import Cases
 
 STRATA, NAMES = sys.argv[1], sys.argv[2:]
 CALLS = 300
@@ -45,17 +44,4 @@ def look(cases, name):
     cases.check(re.search(stack, out, re.M), f'{name}: names of a process that has ended', out)
 
 
-def main():
-    cases = Cases()
-    for name in NAMES or beams.names():
-        try:
-            beams.get(name)
-        except absent.Missing as e:
-            cases.count += 1
-            cases.failed += absent.tap_fails(cases.count, name, e)
-            continue
-        look(cases, name)
-    return cases.done()
-
-
-sys.exit(absent.as_root(main))
+sys.exit(accounts.each(NAMES or beams.names(), beams.get, look))

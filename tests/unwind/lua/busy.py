@@ -11,9 +11,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / 'lib'))
-import absent
+import accounts
 import luas
-from tap import Cases
 
 STRATA, HZ, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 SCRIPT = (f'config = {{ max_map_keys = {SAMPLES + 1000} }} '
@@ -111,18 +110,9 @@ def look(cases, name, *options):
                 *sorted(((n, what) for what, n in tally.items()), reverse=True)[:8], missing, worst, done.stderr)
 
 
-def main():
-    cases = Cases()
-    for name in NAMES or luas.names():
-        try:
-            luas.get(name)
-        except absent.Missing as e:
-            cases.count += 1
-            cases.failed += absent.tap_fails(cases.count, name, e)
-            continue
-        for options in [['-joff'], ['-jon']] if 'luajit' in name else [[]]:
-            look(cases, name, *options)
-    return cases.done()
+def check(cases, name):
+    for options in [['-joff'], ['-jon']] if 'luajit' in name else [[]]:
+        look(cases, name, *options)
 
 
-sys.exit(absent.as_root(main))
+sys.exit(accounts.each(NAMES or luas.names(), luas.get, check))

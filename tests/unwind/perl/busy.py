@@ -11,9 +11,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / 'lib'))
-import absent
+import accounts
 import perls
-from tap import Cases
 
 STRATA, HZ, SAMPLES, NAMES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 SCRIPT = (f'config = {{ max_map_keys = {SAMPLES + 1000} }} '
@@ -99,17 +98,4 @@ def look(cases, name):
                 *sorted(((n, what) for what, n in tally.items()), reverse=True)[:8], ALL - subs, worst, done.stderr)
 
 
-def main():
-    cases = Cases()
-    for name in NAMES or perls.names():
-        try:
-            perls.get(name)
-        except absent.Missing as e:
-            cases.count += 1
-            cases.failed += absent.tap_fails(cases.count, name, e)
-            continue
-        look(cases, name)
-    return cases.done()
-
-
-sys.exit(absent.as_root(main))
+sys.exit(accounts.each(NAMES or perls.names(), perls.get, look))

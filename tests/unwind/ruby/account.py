@@ -4,6 +4,7 @@
 frame, for random stacks: the labels of all frames, and path and line of those that are not functions in C. The labels of
 3.4 have classes; those of 3.3 do not, there each class is one that has the method. A RUBY is a name of rubies.py. Prints
 TAP."""
+import functools
 import pathlib
 import re
 import sys
@@ -11,31 +12,16 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / 'lib'))
-import absent
+import accounts
 import rubies
 import traced
-from tap import Cases
 
 STRATA, CALLS, NAMES = sys.argv[1], sys.argv[2], sys.argv[3:]
-ENOUGH = 0.999
 SCRIPT = '''tracepoint:syscalls:sys_enter_getpgid /pid == %d/ {
     printf("rubystack%%s\\n", rubystack(4096));
     printf("ustack%%s\\n", ustack(4096));
 }'''
 NATIVE = re.compile(r'.*\+(0x)?[0-9a-f]+$|0x[0-9a-f]+$|.* \S+\.(c|h|S):\d+$')
-
-
-def stacks(printed):
-    """Yields (kind, frames) of each stack."""
-    kind, frames = None, []
-    for line in (raw.decode().strip() for raw in printed):
-        if line in ('rubystack', 'ustack'):
-            kind, frames = line, []
-        elif line and (kind == 'rubystack' or not NATIVE.match(line)):
-            frames.append(line)
-        elif not line and kind:
-            yield kind, frames
-            kind = None
 
 
 OWN = set(re.findall(r'def (?:\w+\.)?(\w+)', (HERE / 'account.rb').read_text())) | {'made_by_method'}
@@ -75,33 +61,13 @@ def compare(cases, name):
         process = traced.start(rubies.get(name), program, CALLS, 1, cwd='/tmp')
         version = process.stdout.readline().decode().strip()
         lines, printed, said = traced.beside(process, STRATA, SCRIPT % process.pid)
-    accounts, methods = [], MADE.union(lines[0].decode().rstrip('\n').split('\t'))
+    noted, methods = [], MADE.union(lines[0].decode().rstrip('\n').split('\t'))
     for line in lines[1:]:
         words = line.decode().rstrip('\n').split('\t')
-        accounts.append(list(zip(words[::2], words[1::2])))
-    found = {'rubystack': [], 'ustack': []}
-    for kind, frames in stacks(printed):
-        found[kind].append(frames)
-    for kind, have in found.items():
-        number = tuple(map(int, version.split('.')[:2]))
-        right = [agree(frames, account, number, methods) for frames, account in zip(have, accounts)]
-        wrong = right.index(False) if False in right else 0
-        detail = have[wrong:wrong + 1] + accounts[wrong:wrong + 1]
-        cases.check(len(have) == len(accounts) >= int(CALLS) and sum(right) >= ENOUGH * len(accounts),
-                    f'Ruby {version}: {kind}: {sum(right)} of {len(accounts)} stacks agree', len(have), *detail, said.decode())
+        noted.append(list(zip(words[::2], words[1::2])))
+    number = tuple(map(int, version.split('.')[:2]))
+    accounts.compare(cases, f'Ruby {version}', accounts.stacks(printed, 'rubystack', NATIVE), noted, CALLS,
+                     functools.partial(agree, version=number, methods=methods), said)
 
 
-def main():
-    cases = Cases()
-    for name in NAMES or rubies.names():
-        try:
-            rubies.get(name)
-        except absent.Missing as e:
-            cases.count += 1
-            cases.failed += absent.tap_fails(cases.count, name, e)
-            continue
-        compare(cases, name)
-    return cases.done()
-
-
-sys.exit(absent.as_root(main))
+sys.exit(accounts.each(NAMES or rubies.names(), rubies.get, compare))
