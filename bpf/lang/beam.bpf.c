@@ -179,6 +179,18 @@ struct stack_search {
 	__u32 bad, pad;
 };
 
+#define CALL_REL32 (0xe8ULL << 24)
+
+/* Returns whether these 8 bytes end in a call as the JIT compiler makes it: call rel32; call *disp32(%rip); call *%reg.
+ * A product, because the verifier follows each branch. */
+static __always_inline int is_call(__u64 before)
+{
+	__u64 relative = (before >> 24 & 0xff) ^ 0xe8, memory = (before >> 16 & 0xffff) ^ 0x15ff;
+	__u64 reg = (before >> 48 & 0xf8ff) ^ 0xd0ff;
+
+	return !(relative * memory * reg);
+}
+
 /* Returns whether a word is an address in compiled code: in the mapping of the frame, or in another one. Between the
  * mappings are other addresses, which no frame has whose words are set; in other frames, a call precedes it. */
 static __always_inline int is_code(struct stack_search *s, __u64 word)
@@ -186,7 +198,7 @@ static __always_inline int is_code(struct stack_search *s, __u64 word)
 #ifdef NO_BPF_LOOP /* else too many instructions for the verifier */
 	return word - s->start < s->size;
 #else
-	__u8 before[8] = {};
+	__u64 before = CALL_REL32;
 
 	if (word - s->start < s->size)
 		return 1;
@@ -196,11 +208,9 @@ static __always_inline int is_code(struct stack_search *s, __u64 word)
 		return 1;
 	if (word - s->scratch->modules_start >= s->scratch->modules_size)
 		return 0;
-	if (!s->any && !s->unset)
-		return 1;
-	return !bpf_probe_read_user(before, sizeof(before), (void *)(word - 8)) &&
-		(before[3] == 0xe8 || (before[2] == 0xff && before[3] == 0x15) ||
-			(before[6] == 0xff && (before[7] & 0xf8) == 0xd0));
+	if (s->any | s->unset && bpf_probe_read_user(&before, 8, (void *)(word - 8)))
+		return 0;
+	return is_call(before);
 #endif
 }
 

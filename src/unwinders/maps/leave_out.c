@@ -25,7 +25,7 @@ static const char *const maps[] = {"procs", "files", "scratch", "seen", NULL};
  * beam_id(), which asks for unknown processes also without the language. */
 static const char *const list_calls[] = {"begin", "next", "batch", "outer", "compiled", "meet", "forget", NULL};
 static const char *const native_calls[] = {"unwind", NULL};
-static const char *const frame_calls[] = {"meet", "frame", "frames", "unwind", "forget", "pid", NULL};
+static const char *const frame_calls[] = {"meet", "frame", "frames", "unwind", "above", "forget", "pid", NULL};
 
 static const struct {
 	const char *stem;
