@@ -148,7 +148,8 @@ __global __u64 find_snapshot(struct walk *w, struct lua_scratch *s)
 	return end;
 }
 
-/* Reads the head of the trace that runs to s->code. Returns 0 on success, -1 on failure. */
+/* Reads the head of the trace that runs to s->code. Returns 0 on success, -1 on failure, or 1 if the trace is unknown
+ * because it has called the garbage collector. */
 __global int read_trace(struct lua_scratch *s, __u64 global)
 {
 	__u64 number = 0, traces = 0, trace = 0;
@@ -157,8 +158,9 @@ __global int read_trace(struct lua_scratch *s, __u64 global)
 		read_word(global + s->proc.traces, &traces))
 		return -1;
 	number = (__u32)number;
-	if (number - 1 >= TRACES_MAX || read_word(traces + 8 * number, &trace) ||
-		bpf_probe_read_user(s->code, TRACE_BYTES, (const void *)trace))
+	if (number - 1 >= TRACES_MAX)
+		return 1;
+	if (read_word(traces + 8 * number, &trace) || bpf_probe_read_user(s->code, TRACE_BYTES, (const void *)trace))
 		return -1;
 	return 0;
 }
@@ -298,9 +300,16 @@ __global __u32 hides_call(struct lua_scratch *s, __u64 first, __u64 second)
 static __always_inline __u64 trace_base(struct walk *w, struct lua_scratch *s, __u64 state, __u64 base)
 {
 	__u64 global = 0, end;
+	int unknown;
 
-	if (read_word(state + STATE_GLOBAL, &global) || read_trace(s, global))
+	if (read_word(state + STATE_GLOBAL, &global))
 		return 0;
+	unknown = read_trace(s, global);
+	if (unknown) {
+		place_of(w)->own.pc = 0;
+		s->own.slots.hides = LUA_HIDES;
+		return unknown > 0 ? base : 0;
+	}
 	end = find_snapshot(w, s);
 	if (!end)
 		return 0;

@@ -31,6 +31,8 @@ OWN = re.compile(r'(?:shop\.)?(\w+) \S*shop\.lua')
 PARTS = ['sorted', 'replaced', 'priced']
 CLIENTS = 3
 NEAR = 0.06  # of all samples
+WHOLE = 0.98  # LuaJIT's VM enters and leaves Lua in 1 % of them
+INLINED = '[inlined functions not readable]'  # a trace calls C: its callers may be inlined
 
 
 def get(connection, path):
@@ -99,7 +101,7 @@ def check(strata, seconds, name):
     printed, times, failures = sampled(strata, seconds, name)
     count, bad, total, whole, requests = collections.Counter(), collections.Counter(), 0, 0, 0
     for text, n in STACK.findall(printed):
-        n, frames = int(n), [line.strip() for line in text.splitlines()]
+        n, frames = int(n), [line.strip() for line in text.splitlines() if line.strip() != INLINED]
         total += n
         whole += n * (not frames[-1].startswith('['))
         if frames[-1].startswith('['):
@@ -114,7 +116,7 @@ def check(strata, seconds, name):
         count.update(dict.fromkeys(own, n))
     measured, parts = sum(times.values()), sum(count.values())
     near = [part for part in PARTS if abs(count[part] / max(parts, 1) - times[part] / max(measured, 1e-9)) < NEAR]
-    fine = total > 30 * seconds and requests > total / 2 and whole >= 0.99 * total and len(near) == len(PARTS) and not failures
+    fine = total > 30 * seconds and requests > total / 2 and whole >= WHOLE * total and len(near) == len(PARTS) and not failures
     print(f'{"ok" if fine else "not ok"} {name}: {total} samples of nginx, {100 * whole / max(total, 1):.2f} % whole, {requests} in '
           f'requests; {len(near)} of {len(PARTS)} parts have their share', *failures[:1], flush=True)
     for part in PARTS:
