@@ -372,16 +372,12 @@ __global __u64 beam_pid(struct walk *w)
 __global int beam_id(struct stack_req *r)
 {
 	struct walk *w;
-	__u32 index;
 
 	if (!r)
 		return -1;
-	r->id = 0;
-	index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (r->slot & (SCRATCH_SLOTS - 1));
-	w = bpf_map_lookup_elem(&walks, &index);
-	if (!w || user_registers(w))
+	w = start_in_slot(r);
+	if (!w)
 		return 0;
-	start(w, r, index);
 	if (LANG_IS_LOADED(BEAM))
 		r->id = beam_pid(w);
 	if (r->id || chunk_of(w->pid, 0))

@@ -181,18 +181,15 @@ static __always_inline __u64 go_number(struct walk *w, __u64 word)
 /* Sets r->id to the number, or to 0 if the thread runs no goroutine. Uses only the slot of r. */
 __global int go_id(struct stack_req *r)
 {
-	__u32 index, file;
 	struct walk *w;
+	__u32 file;
 	void *t;
 
 	if (!r)
 		return -1;
-	r->id = 0;
-	index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (r->slot & (SCRATCH_SLOTS - 1));
-	w = bpf_map_lookup_elem(&walks, &index);
-	if (!w || user_registers(w))
+	w = start_in_slot(r);
+	if (!w)
 		return 0;
-	start(w, r, index);
 	file = go_file(w);
 	t = file ? bpf_map_lookup_elem(&tables, &file) : NULL;
 	if (t)

@@ -131,3 +131,17 @@ static __always_inline int start(struct walk *w, struct stack_req *r, __u32 inde
 	w->first_sp = w->sp;
 	return keep_mappings(w);
 }
+
+/* Begins a walk for a function that only looks at the thread, in the slot of r. Sets r->id to 0. Returns NULL on
+ * failure. */
+static __always_inline struct walk *start_in_slot(struct stack_req *r)
+{
+	__u32 index = bpf_get_smp_processor_id() * SCRATCH_SLOTS + (r->slot & (SCRATCH_SLOTS - 1));
+	struct walk *w = bpf_map_lookup_elem(&walks, &index);
+
+	r->id = 0;
+	if (!w || user_registers(w))
+		return NULL;
+	start(w, r, index);
+	return w;
+}

@@ -725,8 +725,8 @@ static __always_inline int memory_has_gone(struct walk *w)
 	return !mm;
 }
 
-/* With a window and known mappings, fast_frames() makes the first step, too: the code of the slow way, which no cache
- * has, is not needed. */
+/* Reads the window of the stack. fast_frames() can then make the first step. Otherwise one_frame() makes it, whose code
+ * the CPU would have to load. */
 static __always_inline void prefill(struct walk *w)
 {
 	walk_refill(w, w->sp, &w->rule);

@@ -187,7 +187,7 @@ static bool is_number(const struct type *t)
 	}
 }
 
-/* Returns a number that is less only if compare_values() finds less, too. */
+/* Returns a number for a value. If one value's number is less than another's, compare_values() says the same. */
 static uint64_t number_of(const struct type *t, const uint8_t *data)
 {
 	while (t->kind == TYPE_TUPLE && t->tuple.n) {
