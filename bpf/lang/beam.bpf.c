@@ -168,15 +168,19 @@ static __always_inline int find_stack(struct walk *w, struct beam_scratch *s, __
 	return called_c(w, s, ret);
 }
 
-struct stack_search {
-	struct walk *w;
-	struct beam_scratch *scratch;
+struct words {
 	__u64 at, end;     /* the next word, the end of the stack */
 	__u64 start, size; /* compiled code */
 	__u64 ra;
 	__u32 any;         /* a return address may have any low bits */
 	__u32 unset;       /* words may not be set yet */
 	__u32 bad, pad;
+};
+
+struct stack_search {
+	struct walk *w;
+	struct beam_scratch *scratch;
+	struct words words;
 };
 
 #define CALL_REL32 (0xe8ULL << 24)
@@ -193,11 +197,8 @@ static __always_inline int is_call(__u64 before)
 
 /* Returns whether a word is an address in compiled code: in the mapping of the frame, or in another one. Between the
  * mappings are other addresses, which no frame has whose words are set; in other frames, a call precedes it. */
-static __always_inline int is_code(struct stack_search *s, __u64 word)
+static __always_inline int is_code(const struct words *s, const struct beam_scratch *scratch, __u64 word)
 {
-#ifdef NO_BPF_LOOP /* else too many instructions for the verifier */
-	return word - s->start < s->size;
-#else
 	__u64 before = CALL_REL32;
 
 	if (word - s->start < s->size)
@@ -206,28 +207,30 @@ static __always_inline int is_code(struct stack_search *s, __u64 word)
 		return 0;
 	if (s->at == s->end) /* the code that ends the process */
 		return 1;
-	if (word - s->scratch->modules_start >= s->scratch->modules_size)
+	if (word - scratch->modules_start >= scratch->modules_size)
 		return 0;
 	if (s->any | s->unset && bpf_probe_read_user(&before, 8, (void *)(word - 8)))
 		return 0;
 	return is_call(before);
-#endif
 }
 
-static long stack_word(__u32 i, void *data)
+/* Returns 1 at the end of the search. */
+__round int beam_next_word(struct walk *w, struct beam_scratch *scratch, struct words *s)
 {
-	struct stack_search *s = data;
-	__u64 word = 0, offset = s->at - s->w->window_at;
+	__u64 word = 0, offset;
 
+	if (!w || !scratch || !s)
+		return 1;
+	offset = s->at - w->window_at;
 	if (offset <= WINDOW_BYTES - 8 && !(offset & 7))
-		word = window_word(s->w, offset);
+		word = window_word(w, offset);
 	else
 		s->bad = bpf_probe_read_user(&word, 8, (void *)s->at) || (s->at & 7);
 	s->bad |= s->at >= s->end;
 	if (s->bad)
 		return 1;
 	s->at += 8;
-	if ((s->any || !(word & 3)) && is_code(s, word)) {
+	if ((s->any || !(word & 3)) && is_code(s, scratch, word)) {
 		s->ra = word;
 		return 1;
 	}
@@ -238,14 +241,21 @@ static long stack_word(__u32 i, void *data)
 	return 1;
 }
 
+static long stack_word(__u32 i, void *data)
+{
+	struct stack_search *s = data;
+
+	return beam_next_word(s->w, s->scratch, &s->words);
+}
+
 /* The frame at sp: words of a frame that was just made are not set yet, and may be old return addresses. */
-static __always_inline int skip_new_frame(struct walk *w, struct beam_scratch *s, struct stack_search *search)
+static __always_inline int skip_new_frame(struct walk *w, struct beam_scratch *s, struct words *words)
 {
 	__u64 size = frame_made(w, s), ra = 0;
 
-	search->unset = 1;
-	if (size && !(size & 7) && !walk_word(w, search->at + size, &ra) && !(ra & 3) && is_code(search, ra))
-		search->at += size;
+	words->unset = 1;
+	if (size && !(size & 7) && !walk_word(w, words->at + size, &ra) && !(ra & 3) && is_code(words, s, ra))
+		words->at += size;
 	return 0;
 }
 
@@ -254,42 +264,44 @@ __global int beam_to_first(struct walk *w, __u64 sp)
 {
 	struct beam_scratch *s = w ? scratch_of(w) : NULL;
 	struct stack_search search = {};
+	struct words *words = &search.words;
 	int err;
 
 	if (!s)
 		return stop(UNWIND_LANGUAGE);
-	search = (struct stack_search){.w = w, .scratch = s, .at = sp, .end = own_of(w)->end};
-	search.start = s->modules_start;
-	search.size = s->modules_size;
+	search = (struct stack_search){.w = w, .scratch = s, .words = {.at = sp, .end = own_of(w)->end}};
+	words->start = s->modules_start;
+	words->size = s->modules_size;
 	bpf_loop(BEAM_FRAME_WORDS, stack_word, &search, 0);
-	if (search.bad || !search.ra)
+	if (words->bad || !words->ra)
 		return stop(UNWIND_LANGUAGE);
 	own_of(w)->settled = 1;
-	err = arrive(w, search.ra, search.at, w->fp, 1);
+	err = arrive(w, words->ra, words->at, w->fp, 1);
 	own_of(w)->sp = w->sp;
 	return err;
 }
 
 static __always_inline int to_caller(struct walk *w, struct beam_scratch *s, __u64 sp, int any)
 {
-	struct stack_search search = {.w = w, .scratch = s, .at = sp, .end = own_of(w)->end, .any = any};
+	struct stack_search search = {.w = w, .scratch = s, .words = {.at = sp, .end = own_of(w)->end, .any = any}};
+	struct words *words = &search.words;
 	int err;
 
-	search.start = w->map.start;
-	search.size = w->map.end - w->map.start;
-	walk_word(w, sp, &search.ra); /* reads the window, if it does not have these words */
-	search.ra = 0;
+	words->start = w->map.start;
+	words->size = w->map.end - w->map.start;
+	walk_word(w, sp, &words->ra); /* reads the window, if it does not have these words */
+	words->ra = 0;
 	if (!any && !own_of(w)->settled)
-		skip_new_frame(w, s, &search);
+		skip_new_frame(w, s, words);
 	own_of(w)->settled |= !any;
 	bpf_loop(BEAM_FRAME_WORDS, stack_word, &search, 0);
-	if (search.bad || !search.ra)
+	if (words->bad || !words->ra)
 		return stop(UNWIND_LANGUAGE);
-	if (search.at == search.end) /* the code that ends the process */
-		s->end_of_all = search.ra;
-	if (search.at == search.end || search.ra == s->end_of_all)
+	if (words->at == words->end) /* the code that ends the process */
+		s->end_of_all = words->ra;
+	if (words->at == words->end || words->ra == s->end_of_all)
 		return stop(UNWIND_COMPLETE);
-	err = arrive(w, search.ra, search.at, w->fp, sp != w->sp);
+	err = arrive(w, words->ra, words->at, w->fp, sp != w->sp);
 	own_of(w)->sp = w->sp;
 	return err;
 }

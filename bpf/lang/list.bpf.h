@@ -180,12 +180,12 @@ struct list_hash {
 };
 
 /* Hashes one word of the record's parts, which follow each other; the bytes after the end of each are stale. */
-static long hash_word(__u32 i, void *data)
+__round __u64 LIST(add_word)(struct LIST(code_record) *r, __u32 i, __u64 h)
 {
-	struct list_hash *hash = data;
-	struct LIST(code_record) *r = hash->r;
 	__u64 left, word;
 
+	if (!r)
+		return h;
 	if (i < HASH_SECOND)
 		left = r->name_size - 8ULL * i;
 	else if (i < HASH_THIRD)
@@ -193,11 +193,18 @@ static long hash_word(__u32 i, void *data)
 	else
 		left = r->HASH_THIRD_SIZE - 8ULL * (i - HASH_THIRD);
 	if ((__s64)left <= 0)
-		return 0;
+		return h;
 	word = load_word(r->name, 8 * i, 8 * HASH_WORDS - 1);
 	if (left < 8)
 		word &= (1ULL << (left * 8)) - 1;
-	hash->h = seen_mix(hash->h, word);
+	return seen_mix(h, word);
+}
+
+static long hash_word(__u32 i, void *data)
+{
+	struct list_hash *hash = data;
+
+	hash->h = LIST(add_word)(hash->r, i, hash->h);
 	return 0;
 }
 

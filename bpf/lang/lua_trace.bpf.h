@@ -40,13 +40,15 @@ struct snapshot_search {
 	__u32 low, high, code;
 };
 
-/* Finds the last snapshot at or before the code. */
-static long search_snapshot(__u32 i, void *data)
+/* Halves the snapshots among which is the last one at or before the code. Returns 1 at the end of the search. */
+__round int lua_halve_snapshots(struct snapshot_search *s)
 {
-	struct snapshot_search *s = data;
-	__u32 middle = (s->low + s->high) / 2;
 	struct snapshot snap = {};
+	__u32 middle;
 
+	if (!s)
+		return 1;
+	middle = (s->low + s->high) / 2;
 	if (s->high - s->low < 2 ||
 		bpf_probe_read_user(&snap, sizeof(snap), (const void *)(s->snapshots + middle * sizeof(snap))))
 		return 1;
@@ -57,38 +59,47 @@ static long search_snapshot(__u32 i, void *data)
 	return 0;
 }
 
-/* Keeps a slot. Returns 0. */
-__global int take_slot(struct lua_scratch *s, __u64 ir, __u32 entry)
+static long search_snapshot(__u32 i, void *data)
+{
+	return lua_halve_snapshots(data);
+}
+
+static __always_inline void keep_slot(struct lua_scratch *s, __u32 entry)
 {
 	__u32 slot = entry >> 24 & (SLOTS - 1), ref = entry & 0xffff;
 	__u64 value = ref;
 
-	if (!s)
-		return 0;
-	if (ref < REF_BIAS && read_word(ir + 8 * (ref + 1ULL), &value))
+	if (ref < REF_BIAS && read_word(s->own.slots.ir + 8 * (ref + 1ULL), &value))
 		value = 0;
 	s->own.slots.value[slot] = value;
 	s->own.slots.walk[slot] = s->walk;
+}
+
+/* Keeps an entry's slot, and the one before, if they have functions, links or continuations: one with a link follows
+ * one with a function. The first may be a function by which a tail call replaced the trace's own. Returns 0. A function
+ * of its own, so that the verifier of kernels without bpf_loop() follows its branches once and not in each round. */
+__global int take_slots(struct lua_scratch *s, __u32 before, __u32 entry)
+{
+	if (!s)
+		return 0;
+	if ((entry & SNAP_FRAMES) && (before >> 24) + 1 == entry >> 24)
+		keep_slot(s, before);
+	if ((entry & SNAP_FRAMES) || entry >> 24 == 0)
+		keep_slot(s, entry);
 	return 0;
 }
 
 struct slot_reader {
 	struct lua_scratch *s;
-	__u64 ir;
 	__u32 before; /* the entry before */
 };
 
-/* Keeps the slots with functions, links and continuations: one with a link follows one with a function. The first may
- * be a function by which a tail call replaced the trace's own. */
 static long read_slot(__u32 i, void *data)
 {
 	struct slot_reader *r = data;
 	__u32 entry = (__u32)load(r->s->out.lines, 4ULL * i, LUA_LINES_MAX - 1);
 
-	if ((entry & SNAP_FRAMES) && (r->before >> 24) + 1 == entry >> 24)
-		take_slot(r->s, r->ir, r->before);
-	if ((entry & SNAP_FRAMES) || entry >> 24 == 0)
-		take_slot(r->s, r->ir, entry);
+	take_slots(r->s, r->before, entry);
 	r->before = entry;
 	return 0;
 }
@@ -124,7 +135,7 @@ __global __u64 find_snapshot(struct walk *w, struct lua_scratch *s)
 	if (!n || n > SNAPSHOTS_MAX)
 		return 0;
 	search = (struct snapshot_search){ trace[6], 0, n, (__u32)(w->lookup - trace[11]) };
-	s->own.slots.ir = reader.ir = trace[4];
+	s->own.slots.ir = trace[4];
 	s->own.slots.start = trace[8];
 	bpf_loop(SNAPSHOT_STEPS, search_snapshot, &search, 0);
 	size = search.low + 1 < n ? sizeof(snaps) : sizeof(snaps[0]);
@@ -201,13 +212,14 @@ struct proto_search {
 };
 
 /* If a closure is not a constant, the trace checks that its code is that of a GCproto: FLOAD closure func.pc; EQ pc
- * code. lj_record.c, rec_call_specialize(). */
-static long search_proto(__u32 i, void *data)
+ * code. lj_record.c, rec_call_specialize(). Returns 1 at the end of the search. */
+__round int lua_next_instruction(struct proto_search *s)
 {
-	struct proto_search *s = data;
 	__u64 instruction = 0, code = 0;
 	__u32 left, right;
 
+	if (!s)
+		return 1;
 	s->at++;
 	if (read_word(s->ir + 8ULL * s->at, &instruction))
 		return 1;
@@ -219,6 +231,11 @@ static long search_proto(__u32 i, void *data)
 		return 0;
 	s->proto = code - JIT_PROTO;
 	return 1;
+}
+
+static long search_proto(__u32 i, void *data)
+{
+	return lua_next_instruction(data);
 }
 
 /* Returns the code of the closure that an instruction of the trace makes: a GCproto; or, if a trace before this one has
@@ -243,18 +260,27 @@ __global __u64 trace_proto(struct lua_scratch *s, __u32 instruction, __u64 pc)
 
 struct call_search {
 	struct lua_scratch *s;
-	__u32 to_return, calls;
+	__u32 to_return, end; /* a CODE_ constant */
 };
+
+enum { CODE_GOES_ON, CODE_CALLS, CODE_RETURNS };
+
+/* Returns what an instruction of s->out.lines does. */
+__round __u32 lua_code_does(struct lua_scratch *s, __u32 i)
+{
+	__u8 op = s ? (__u8)load(s->out.lines, 4ULL * i, LUA_LINES_MAX - 1) : 0;
+
+	if (op >= BC_CALLM && op <= BC_ITERN)
+		return CODE_CALLS;
+	return op >= BC_RETM && op <= BC_RET1 ? CODE_RETURNS : CODE_GOES_ON;
+}
 
 static long search_call(__u32 i, void *data)
 {
 	struct call_search *c = data;
-	__u8 op = (__u8)load(c->s->out.lines, 4ULL * i, LUA_LINES_MAX - 1);
 
-	if (c->to_return && op >= BC_RETM && op <= BC_RET1)
-		return 1;
-	c->calls |= op >= BC_CALLM && op <= BC_ITERN;
-	return c->calls || (c->to_return && i == BETWEEN_MAX - 1);
+	c->end = lua_code_does(c->s, i);
+	return c->end == CODE_CALLS || (c->to_return && (c->end == CODE_RETURNS || i == BETWEEN_MAX - 1));
 }
 
 /* Returns whether there may be a call in the code from one instruction up to another one; 0: up to a return. */
@@ -266,7 +292,7 @@ __global int has_call(struct lua_scratch *s, __u64 from, __u64 to)
 	if (!s || n > BETWEEN_MAX || bpf_probe_read_user(s->out.lines, 4 * n, (const void *)from))
 		return 1;
 	bpf_loop((__u32)n, search_call, &search, 0);
-	return search.calls;
+	return search.end == CODE_CALLS;
 }
 
 /* Returns LUA_HIDES if a function may have been called and have returned between two snapshots, whose last words these

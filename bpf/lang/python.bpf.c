@@ -86,11 +86,11 @@ __global int python_outer(struct walk *w)
 	if (!s || !from || (s->own.main_interp == from && s->own.main_pid == w->pid))
 		return -1;
 	place_of(w)->own.interp = 0;
-	search.p = &s->proc;
-	search.tp = w->tp;
-	if (read_word(from + s->proc.at.interp_next, &search.interp))
+	search.s = s;
+	search.at.tp = w->tp;
+	if (read_word(from + s->proc.at.interp_next, &search.at.interp))
 		return -1;
-	if (!search.interp) {
+	if (!search.at.interp) {
 		s->own.main_interp = from;
 		s->own.main_pid = w->pid;
 		return -1;

@@ -142,17 +142,24 @@ static __always_inline __u64 newest_frame(const struct python_layout *at, __u64 
 	return frame;
 }
 
-struct state_search {
-	const struct python_proc *p;
+struct states {
 	__u64 tp, interp, tstate, found;
 };
 
-static long look_at_state(__u32 i, void *data)
-{
-	struct state_search *s = data;
-	const struct python_layout *at = &s->p->at;
+struct state_search {
+	struct python_scratch *s;
+	struct states at;
+};
 
-	if (s->tstate && is_own(s->p, s->tp, s->tstate) && newest_frame(at, s->tstate)) {
+/* Returns 1 at the end of the search. */
+__round int python_next_state(struct python_scratch *scratch, struct states *s)
+{
+	const struct python_layout *at;
+
+	if (!scratch || !s)
+		return 1;
+	at = &scratch->proc.at;
+	if (s->tstate && is_own(&scratch->proc, s->tp, s->tstate) && newest_frame(at, s->tstate)) {
 		s->found = s->tstate;
 		return 1;
 	}
@@ -164,6 +171,13 @@ static long look_at_state(__u32 i, void *data)
 	return 0;
 }
 
+static long look_at_state(__u32 i, void *data)
+{
+	struct state_search *search = data;
+
+	return python_next_state(search->s, &search->at);
+}
+
 /* Returns a state of this thread that has frames, searching from search.interp on, or 0 if there is none. Up
  * to Linux 6.6 the verifier checks only one round of the loop and would remove code for a state of 0: a
  * helper writes that 0, so that its value is unknown. */
@@ -171,9 +185,9 @@ static __always_inline __u64 find_state(struct state_search *s)
 {
 	__u64 none = 0;
 
-	bpf_probe_read_kernel(&s->tstate, sizeof(none), &none);
+	bpf_probe_read_kernel(&s->at.tstate, sizeof(none), &none);
 	bpf_loop(STATES_MAX, look_at_state, s, 0);
-	return s->found;
+	return s->at.found;
 }
 
 /* Up to 3.11 tss_key always keeps a thread's first state, even while the thread is in a sub-interpreter.
@@ -185,10 +199,10 @@ __global __u64 python_with_frames(struct python_scratch *s, __u64 tp)
 
 	if (!s)
 		return 0;
-	search.p = &s->proc;
-	search.tp = tp;
-	if (!s->proc.interpreters || read_word(s->proc.interpreters, &search.interp) ||
-		read_word(search.interp, &second) || !second)
+	search.s = s;
+	search.at.tp = tp;
+	if (!s->proc.interpreters || read_word(s->proc.interpreters, &search.at.interp) ||
+		read_word(search.at.interp, &second) || !second)
 		return 0;
 	return find_state(&search);
 }

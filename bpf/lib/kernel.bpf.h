@@ -19,14 +19,15 @@ struct task_struct;
 struct pt_regs;
 
 /* Before Linux 5.17 there is no bpf_loop(). The verifier then follows each round, so loops end early; a
- * stack is marked if one did. */
+ * stack is marked if one did. The verifier needs the constant limit, which clang drops if it knows that n is below it. */
 #ifdef NO_BPF_LOOP
 #define LOOP_ROUNDS 2048 /* rounds of a walk, see walk_round() */
 #define LOOP_MAX    256  /* rounds of other loops */
 #define bpf_loop(n, f, data, flags)                                                      \
 	({                                                                               \
-		__u32 i_;                                                                \
-		for (i_ = 0; i_ < LOOP_MAX && i_ < (n); i_++)                            \
+		__u32 i_, n_ = (n);                                                      \
+		asm volatile("" : "+r"(n_));                                             \
+		for (i_ = 0; i_ < LOOP_MAX && i_ < n_; i_++)                             \
 			if (f(i_, data)) {                                               \
 				i_++;                                                    \
 				break;                                                   \
@@ -37,6 +38,13 @@ struct pt_regs;
 #endif
 
 #define __global __weak __attribute__((noinline))
+
+/* A round of a loop. Without bpf_loop() the verifier follows each round, but the branches of a function only once. */
+#ifdef NO_BPF_LOOP
+#define __round __global
+#else
+#define __round static __always_inline
+#endif
 
 #ifndef NULL
 #define NULL ((void *)0)

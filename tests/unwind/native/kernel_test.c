@@ -27,9 +27,8 @@
 #define MOST_LIST   12000
 #define MOST_NATIVE_LANG 6000
 #define MOST_FRAME  20000
-/* For kernels without bpf_loop(), before 5.17. The kernel's own limit is a million. Linux 6.12 counts 407,000 on arm64,
- * of which Perl's contexts are 37,000; with Erlang and LuaJIT's traces, Linux 6.18 counts 622,391 on x86_64. */
-#define MOST_NOLOOP 700000
+/* For kernels without bpf_loop(), before 5.17. The kernel's own limit is a million. Linux 6.18 counts 311,000. */
+#define MOST_NOLOOP 350000
 
 static struct target *target;
 
