@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* hostile.c - records and contexts that lie. A line of input names a case (hostile.py says what must be seen); the
- * program makes it, calls getpriority(5, CASE), and answers with a line. */
+ * program makes it, calls getpriority(5, CASE), and answers with a line. Its first line says that its context is there:
+ * strata looks again only after 0.1 s. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,8 @@ int main(void)
 	write_context(at, 2, (uint32_t)payload_size, (uintptr_t)payload, now());
 	pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(pages + 4096, 4096, PROT_NONE);
+	puts("published");
+	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		int number = atoi(line);
 

@@ -33,6 +33,7 @@ def main(strata):
         program = f'{where}/hostile'
         subprocess.run(['gcc', '-O1', '-rdynamic', '-o', program, HERE / 'hostile.c', HERE / 'record.c'], check=True)
         hostile = traced.start(program)
+        hostile.stdout.readline()
         tracer = subprocess.Popen([strata, '-f', 'json', '-p', str(hostile.pid), '-e', SCRIPT], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True)
         traced.attached_json(tracer)
