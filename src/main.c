@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/owner.h"
+#include "base/shell_word.h"
 #include "base/stop.h"
 #include "base/str.h"
 #include "base/why.h"
@@ -26,9 +27,9 @@
 #include "cli/info.h"
 #include "cli/list.h"
 #include "cli/needs.h"
-#include "cli/remote_words.h"
 #include "cli/stdout.h"
 #include "cli/tools.h"
+#include "cli/version.h"
 #include "cli/words.h"
 #include "model/image.h"
 #include "modes/dump.h"
@@ -99,19 +100,19 @@ static int run(struct options *o)
 static void add_remote_script(const struct options *o, struct str *out)
 {
 	if (o->tool && o->tool->script) {
-		remote_word(o->tool->name, out);
+		shell_word(o->tool->name, out);
 	} else {
-		remote_word("-e", out);
-		remote_word(o->compile.source.text, out);
+		shell_word("-e", out);
+		shell_word(o->compile.source.text, out);
 	}
 	if (o->params.len + o->options.len && !(o->tool && o->tool->script))
-		remote_word("--", out);
+		shell_word("--", out);
 	for (size_t i = 0; i < o->params.len; i++)
-		remote_word(o->params.data[i], out);
+		shell_word(o->params.data[i], out);
 	for (size_t i = 0; i < o->options.len; i++) {
 		char *word = arena_printf(o->compile.arena, "--%s", o->options.data[i]);
 
-		remote_word(word, out);
+		shell_word(word, out);
 	}
 }
 
@@ -119,8 +120,8 @@ static void add_remote_option(const char *name, const char *value, struct str *o
 {
 	if (!value)
 		return;
-	remote_word(name, out);
-	remote_word(value, out);
+	shell_word(name, out);
+	shell_word(value, out);
 }
 
 static void add_remote_command(const struct options *o, struct str *out)
@@ -128,9 +129,9 @@ static void add_remote_command(const struct options *o, struct str *out)
 	static const char *const words[] = {"strata", "-q", "-f", "recording", "--until-eof"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		remote_word(words[i], out);
+		shell_word(words[i], out);
 	if (o->unsafe)
-		remote_word("--unsafe", out);
+		shell_word("--unsafe", out);
 	if (o->duration > 0)
 		add_remote_option("--duration", arena_printf(o->compile.arena, "%.3f", o->duration), out);
 	add_remote_option("--container", o->container, out);
@@ -195,7 +196,7 @@ static int run_on_hosts(struct options *o)
 			"names of hosts, separated by commas, or @FILE with one "
 			"per line, are needed" : why_errno(r));
 	if (!r && o->push) {
-		plan.push = push_open(o->push);
+		plan.push = push_open(o->push, version());
 		r = plan.push ? 0 : -ECANCELED;
 	}
 	if (!r) {

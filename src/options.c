@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/push.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/owner.h"
@@ -95,6 +96,13 @@ static bool set_by(struct options *o, const struct option_row *row, const char *
 {
 	o->by_host = true;
 	return !strcmp(text, "host") || usage("--by takes the word host, not", text);
+}
+
+/* Without a program, it is this one. */
+static bool set_push(struct options *o, const struct option_row *row, const char *path)
+{
+	o->push = path ? path : PUSH_SELF;
+	return true;
 }
 
 static bool set_window(struct options *o, const struct option_row *row, const char *text)
@@ -397,8 +405,9 @@ static const struct option_row rows[] = {
 		set_duration},
 	{"host", OPT_HOST, "HOSTS", "run the script on these hosts over ssh (a,b,@FILE); print the sum", TEXT(hosts)},
 	{"by", OPT_BY, "host", "with --host: do not add up hosts; each key begins with its host", set_by},
-	{"push", OPT_PUSH, "PROGRAM", "with --host: bring this static strata to hosts that lack it, and run it there",
-		TEXT(push)},
+	{"push", OPT_PUSH, "[=PROGRAM]",
+		"with --host: bring this static strata, or PROGRAM, to hosts without this version; leave nothing there",
+		set_push},
 	{"ssh", OPT_SSH, "COMMAND", "with --host: run COMMAND HOST SCRIPT instead of ssh", TEXT(ssh)},
 	{"until-eof", OPT_UNTIL_EOF, NULL, "end when the standard input ends", FLAG(until_eof)},
 	{"window", OPT_WINDOW, "TIME",

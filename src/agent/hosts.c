@@ -120,15 +120,38 @@ void hosts_done(host_list *l)
 
 /* ---- a host -------------------------------------------------------------- */
 
+/* Says how much of the program the hosts have that want it. */
+static void show_progress(const struct hosts *a)
+{
+	size_t sent = 0, n = 0, sending = 0, size;
+
+	for (size_t i = 0; i < a->n; i++) {
+		sent += a->list[i].sent;
+		n += a->list[i].sent > 0;
+		sending += a->list[i].sends;
+	}
+	if (!sending) {
+		log_progress(NULL);
+		return;
+	}
+	push_bytes(a->push, &size);
+	log_progress("sending strata to %zu host%s: %zu of %zu MB", n, n > 1 ? "s" : "", sent >> 20, n * size >> 20);
+}
+
+static void end_sending(struct host *h)
+{
+	if (h->sends)
+		watch_remove(&h->all->loop, &h->input);
+	h->sends = false;
+	show_progress(h->all);
+}
+
 static void close_input(struct host *h)
 {
-	if (h->sends) {
-		watch_remove(&h->all->loop, &h->input);
-		log_progress(NULL);
-	}
+	if (h->sends)
+		end_sending(h);
 	closep(&h->input.fd);
 	h->input.fd = -1;
-	h->sends = false;
 }
 
 /* Its time begins when it has the program. */
@@ -155,12 +178,9 @@ static void on_room(struct watch *w, uint32_t events)
 	h->sent += (size_t)done;
 	begin_time(h->all);
 	if (h->sent >> 20 != (h->sent - (size_t)done) >> 20)
-		log_progress("%s: sending strata, %zu of %zu MB", h->name, h->sent >> 20, n >> 20);
-	if (h->sent < n)
-		return;
-	log_progress(NULL);
-	watch_remove(&h->all->loop, w);
-	h->sends = false;
+		show_progress(h->all);
+	if (h->sent == n)
+		end_sending(h);
 }
 
 static void send_program(struct host *h)
@@ -176,7 +196,8 @@ static void on_line(void *arg, struct process *p, const char *line, size_t n)
 {
 	struct host *h = arg;
 
-	if (h->all->push && !h->text.len && !h->sent && push_is_wanted(line, n)) {
+	if (h->all->push && !h->sends && !h->sent && push_is_wanted(line, n)) {
+		str_clear(&h->text); /* what a shell says at its start */
 		send_program(h);
 		return;
 	}
@@ -220,7 +241,7 @@ static void on_ended(void *arg, struct process *p)
 	log_error("%s: %s", h->name, h->late ? "it does not answer" : h->failed ? "its answer is too large" :
 		last_words(p));
 	if (!h->all->push && WIFEXITED(p->status) && WEXITSTATUS(p->status) == 127 && !h->all->hinted++)
-		log_hint("--push FILE brings a static strata to hosts that have none");
+		log_hint("--push brings strata to hosts that have none");
 	h->failed = true;
 }
 

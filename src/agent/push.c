@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* push.c - see push.h. The host's shell asks for the program by a line. The answer is a line with the number of bytes
- * that follow, and the gzipped program, whose checksum gzip verifies. */
+ * that follow, and the gzipped program. ssh protects it on the way; gzip verifies its CRC-32 and its length, so a
+ * program that arrived in part is not run. The shell deletes the file while it is still empty, and fills and runs it
+ * by two descriptors: however the shell or the connection ends, the host has no file to clean up. */
 #include "push.h"
 
 #include <elf.h>
@@ -16,6 +18,7 @@
 #include "base/owner.h"
 #include "base/regular.h"
 #include "base/str.h"
+#include "base/shell_word.h"
 #include "output/pack.h"
 
 #define WANTED "strata: the program is wanted"
@@ -23,24 +26,58 @@
 struct push {
 	unsigned char *data;
 	size_t size;
+	const char *version; /* of the near strata */
 	const char *machine; /* as uname -m prints it */
 	char *packed;        /* NULL: not yet */
 	size_t npacked;
 };
 
-/* %1$s: machine, %2$s: name of the program's file, %3$s: the command. */
+/* Words after a host's strata, which is the installed one if it has this version. The program keeps no files:
+ * without a directory for them it has no caches, which would be those of another strata. /proc/self/fd/9 is the
+ * program. %1$s: machine, %2$zu: KiB of the program, %3$s: version, %4$s: the command. */
 static const char COMMAND[] =
-	"d=${XDG_CACHE_HOME:-${HOME:?}/.cache}/strata/programs p=$d/%2$s m=$(uname -m)\n"
-	"if [ \"$m\" != %1$s ]; then\n"
-	"	echo \"--push has a program for %1$s, and this is $m\" >&2; exit 1\n"
-	"elif [ ! -x \"$p\" ]; then\n"
-	"	umask 077\n"
-	"	mkdir -p \"$d\" && echo '" WANTED "' && read -r n && head -c \"$n\" | gzip -dc >\"$p.$$\" &&\n"
-	"		chmod 700 \"$p.$$\" && mv \"$p.$$\" \"$p\" || { rm -f \"$p.$$\"; exit 1; }\n"
-	"fi\n"
-	"touch \"$p\"; find \"$d\" -type f -mtime +30 -exec rm -f {} +\n"
+	"fail() { echo \"$*\" >&2; exit 1; }\n"
+	"place() {\n"
+	"	d=$(mktemp -d \"$1/strata.XXXXXXXXXX\" 2>/dev/null) || {\n"
+	"		why=\"$why, $1 cannot be written to\"; return 1\n"
+	"	}\n"
+	"	p=$d/strata\n"
+	"	set -- \"$1\" $(df -Pk \"$d\" | tail -n 1)\n"
+	"	if [ \"$5\" -lt %2$zu ] 2>/dev/null; then\n"
+	"		why=\"$why, $1 has only $(($5 / 1024)) MB\"\n"
+	"	elif ! { echo \"#!/bin/sh\" >\"$p\" && chmod 700 \"$p\"; } 2>/dev/null; then\n"
+	"		why=\"$why, $1 cannot be written to\"\n"
+	"	elif ! \"$p\" 2>/dev/null; then\n"
+	"		why=\"$why, $1 lets no program run (noexec)\"\n"
+	"	else\n"
+	"		return 0\n"
+	"	fi\n"
+	"	rm -rf \"$d\"; d=; return 1\n"
+	"}\n"
+	"bring() {\n"
+	"	m=$(uname -m) d= why=\n"
+	"	[ \"$m\" = %1$s ] || fail \"--push has a program for %1$s, and this is $m\"\n"
+	"	set -f; umask 077\n"
+	"	trap \"exit 1\" HUP INT PIPE TERM; trap \"rm -rf \\\"\\$d\\\"\" EXIT\n"
+	"	set -- ${TMPDIR:+\"$TMPDIR\"} /tmp /var/tmp /dev/shm \"${XDG_RUNTIME_DIR:-/run}\" \"${HOME:-/}\"\n"
+	"	for t; do\n"
+	"		place \"$t\" && break\n"
+	"	done\n"
+	"	[ -n \"$d\" ] || fail \"no directory can take the program of $((%2$zu / 1024)) MB: ${why#, }\"\n"
+	"	exec 8>\"$p\" 9<\"$p\"\n"
+	"	rm -rf \"$d\"\n"
+	"	echo \"" WANTED "\" && read -r n || fail \"the connection was cut before the program came\"\n"
+	"	why=$(head -c \"$n\" | gzip -dc 2>&1 >&8) ||\n"
+	"		fail \"cannot unpack the program in $t: $(echo $why)\"\n"
+	"	exec 8>&-\n"
+	"	trap - EXIT HUP INT PIPE TERM\n"
+	"	export STRATA_CACHE_DIR=/dev/null/none STRATA_NO_IMAGES=1\n"
+	"	p=/proc/self/fd/9\n"
+	"}\n"
+	"p=strata\n"
 	"strata() { exec \"$p\" \"$@\"; }\n"
-	"%3$s";
+	"[ \"$(command strata --version </dev/null 2>/dev/null)\" = \"strata %3$s\" ] || bring\n"
+	"%4$s";
 
 /* ---- the program ---------------------------------------------------------- */
 
@@ -102,20 +139,23 @@ static int read_program(struct push *p, const char *path)
 	return 0;
 }
 
-struct push *push_open(const char *path)
+struct push *push_open(const char *path, const char *version)
 {
 	struct push *p = calloc(1, sizeof(*p));
+	bool self = !strcmp(path, PUSH_SELF);
 	const char *why;
 	int r;
 
 	if (!p)
 		out_of_memory();
+	p->version = version;
 	r = read_program(p, path);
 	why = r ? regular_why(r) : unfit(p);
 	if (!why)
 		return p;
-	log_error("--push %s: %s", path, why);
-	log_hint("it takes the static program of a release, or of ./dev package");
+	log_error("--push%s%s: %s", self ? "" : "=", self ? "" : path, why);
+	log_hint("%sit takes the static program of a release, or of ./dev package", self ?
+		"this strata is not a static program. Use --push=PROGRAM; " : "");
 	push_free(p);
 	return NULL;
 }
@@ -133,12 +173,14 @@ void push_free(struct push *p)
 
 char *push_command(const struct push *p, const char *command)
 {
-	char name[64], *text;
+	_cleanup_(freep) char *text = NULL;
+	struct str words = {};
 
-	snprintf(name, sizeof(name), "strata-%08" PRIx32 "-%zu", pack_checksum(p->data, p->size), p->size);
-	if (asprintf(&text, COMMAND, p->machine, name, command) < 0)
+	if (asprintf(&text, COMMAND, p->machine, p->size / 1024 + 1, p->version, command) < 0)
 		out_of_memory();
-	return text;
+	str_add(&words, "exec sh -c"); /* the login's shell may be another one */
+	shell_word(text, &words);
+	return words.data;
 }
 
 bool push_is_wanted(const char *line, size_t n)

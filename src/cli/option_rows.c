@@ -51,7 +51,8 @@ static void make_getopt(const struct option_row *row, char *shorts, struct optio
 {
 	*shorts++ = '+';
 	for (; row->name; row++) {
-		*longs++ = (struct option){row->name, row->arg ? required_argument : no_argument, NULL, row->val};
+		*longs++ = (struct option){row->name, !row->arg ? no_argument : *row->arg == '[' ? optional_argument :
+			required_argument, NULL, row->val};
 		if (row->val < 256)
 			*shorts++ = (char)row->val;
 		if (row->val < 256 && row->arg)
@@ -153,7 +154,7 @@ void option_rows_help(const struct option_row *row, size_t n, FILE *out)
 			str_add(&name, "    ");
 		str_addf(&name, "--%s", row->name);
 		if (row->arg)
-			str_addf(&name, " %s", row->arg);
+			str_addf(&name, "%s%s", *row->arg == '[' ? "" : " ", row->arg);
 		fprintf(out, "  %-24s %s\n", str_text(&name), row->help);
 		str_done(&name);
 	}

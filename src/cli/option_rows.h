@@ -11,7 +11,7 @@ struct options; /* set by options */
 struct option_row {
 	const char *name;
 	int val;          /* the letter of the short option, or a number above 255 */
-	const char *arg;  /* name of its argument in the help; NULL without argument */
+	const char *arg;  /* name of its argument in the help, "[=NAME]" if it is optional; NULL without argument */
 	const char *help; /* NULL for an option that is only for shell completion */
 	bool (*set)(struct options *o, const struct option_row *row, const char *arg); /* false after an error */
 	size_t at;        /* offset for set() */

@@ -261,8 +261,3 @@ FILE *pack_read(int fd)
 	setvbuf(f, NULL, _IOFBF, PIECE);
 	return f;
 }
-
-uint32_t pack_checksum(const void *data, size_t n)
-{
-	return (uint32_t)crc32_z(0, data, n);
-}

@@ -15,5 +15,3 @@ FILE *pack_write(enum pack how, FILE *below);
 /* Returns a FILE that reads a descriptor, compressed or not, and closes it. Reading fails with EBADMSG if the
  * data are damaged. If there is no memory, closes the descriptor and returns NULL. */
 FILE *pack_read(int fd);
-/* Returns the checksum that gzip has for these bytes: CRC-32. */
-uint32_t pack_checksum(const void *data, size_t n);

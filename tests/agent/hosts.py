@@ -4,6 +4,7 @@
 nothing is left running. The hosts are shells of this machine, by --ssh."""
 import os
 import pathlib
+import pty
 import shlex
 import signal
 import subprocess
@@ -24,9 +25,20 @@ export PATH=%s:$PATH HOST_NAME=$1
 [ "$1" = noise ] && { echo "welcome to the machine"; exit 0; }
 echo $$ > %s/pid.$1
 [ "$1" = hung ] && exec sleep 1000
-export HOME=%s/home.$1
-[ "$1" = cut ] && { head -c 1000 | sh -c "$2"; exit; }
-[ "$1" = other ] && { uname() { echo s390x; }; eval "$2"; exit; }
+# Hosts without strata, or with another version.
+bare=%s/$1 tools=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
+case $1 in
+bare-*) mkdir -p $bare; export PATH=$bare:$tools TMPDIR=$bare HOME=$bare ;;
+esac
+case $1 in
+bare-old) export PATH=%s/old:$tools ;;
+bare-noise) echo "welcome to the machine" ;;
+bare-cut) head -c 1000 | sh -c "$2"; exit ;;
+bare-other) export PATH=%s/s390x:$tools ;;
+bare-noexec) exec unshare -m sh -c 'mount -t tmpfs -o noexec none $TMPDIR; exec sh -c "$1"' sh "$2" ;;
+bare-small) exec unshare -m sh -c 'mount -t tmpfs -o size=64k none $TMPDIR; exec sh -c "$1"' sh "$2" ;;
+bare-full) exec unshare -m sh -c 'for d in /var/tmp /dev/shm /run /tmp; do mount -t tmpfs -o noexec none $d; done; exec sh -c "$1"' sh "$2" ;;
+esac
 exec sh -c "$2"
 '''
 # Each host adds 1..20 to its sums.
@@ -41,7 +53,7 @@ class Hosts:
         self.home = home
         (home / 'strata').symlink_to(STRATA)
         self.ssh = home / 'ssh'
-        self.ssh.write_text(SSH % (home, home, home, home))
+        self.ssh.write_text(SSH % ((home,) * 6))
         self.ssh.chmod(0o755)
 
     def words(self, hosts, *args):
@@ -113,10 +125,16 @@ def test_kubectl(cases, hosts):
 def attached(shell):
     """Whether the far strata, a child of this shell, has opened its probes."""
     try:
-        pid = pathlib.Path(f'/proc/{shell}/task/{shell}/children').read_text().split()[0]
+        return traces(int(pathlib.Path(f'/proc/{shell}/task/{shell}/children').read_text().split()[0]))
+    except (OSError, IndexError):
+        return False
+
+
+def traces(pid):
+    try:
         files = [os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd')]
         return any('bpf_link' in name or 'perf_event' in name for name in files)
-    except (OSError, IndexError):
+    except OSError:
         return False
 
 
@@ -192,7 +210,7 @@ def test_hung(cases, hosts):
 def test_failing(cases, hosts):
     done = hosts.run('a,away,old,b,noise', '-e', SCRIPT, 'x')
     cases.check(done.returncode == 1 and '@sum: 420' in done.stdout, 'the answer is that of the others', done)
-    for want in ('away: ssh: connect to host away port 22: Connection refused\n', 'old: sh: strata: not found', 'hint: --push FILE', 'noise:1: ',
+    for want in ('away: ssh: connect to host away port 22: Connection refused\n', 'old: sh: strata: not found', 'hint: --push brings', 'noise:1: ',
                  '2 of 5 hosts answered'):
         cases.check(want in done.stderr, want, done.stderr)
     for what, words, want in (('-p', ['-p', os.getpid(), '-e', SCRIPT], 'cannot be used with -p'), ('-t', ['-t', 1, '-e', SCRIPT], '-t'),
@@ -209,40 +227,90 @@ def start(hosts, names):
     return process
 
 
-# A static program that runs the strata of this test.
-STATIC = '''#include <unistd.h>
+# A static program that runs the strata of this test, after it has left a sign.
+STATIC = '''#include <fcntl.h>
+#include <unistd.h>
 int main(int n, char **words)
 {
-	return n && execv("%s", words);
+	return open("%s/pushed", O_CREAT | O_WRONLY | O_APPEND, 0600) < 0 || execv("%s", words);
 }
 '''
 
 
+class Pushed:
+    """The static program, and what it leaves."""
+    def __init__(self, hosts):
+        self.hosts, self.sign = hosts, hosts.home / 'pushed'
+        self.program = hosts.home / 'static'
+        subprocess.run(['cc', '-static', '-x', 'c', '-o', self.program, '-'], input=STATIC % (hosts.home, STRATA), text=True,
+                       check=True)
+        with open(self.program, 'ab') as file:
+            file.write(os.urandom(3 << 20))
+        for name, text in ('old/strata', 'echo strata 0.0.1'), ('s390x/uname', 'echo s390x'):
+            path = hosts.home / name
+            path.parent.mkdir()
+            path.write_text(f'#!/bin/sh\n{text}\n')
+            path.chmod(0o755)
+
+    def run(self, names):
+        self.sign.unlink(missing_ok=True)
+        return self.hosts.run(names, f'--push={self.program}', '-e', SCRIPT, 'x')
+
+    def left(self):
+        """Returns files of the hosts: they begin with none."""
+        return [str(path) for path in self.hosts.home.glob('bare-*/*')] + list(map(str, pathlib.Path('/tmp').glob('strata.*')))
+
+
 def test_push(cases, hosts):
-    program = hosts.home / 'static'
-    subprocess.run(['cc', '-static', '-x', 'c', '-o', program, '-'], input=STATIC % STRATA, text=True, check=True)
-    run = lambda names: hosts.run(names, '--push', program, '-e', SCRIPT, 'x')
-    kept = lambda: {path: path.stat().st_ino for path in hosts.home.glob('home.*/.cache/strata/programs/*')}
-    done = run('p1,p2,p3')
-    cases.check(done.returncode == 0 and '@sum: 630' in done.stdout.splitlines(), '--push: three hosts without strata', done)
-    first = kept()
-    cases.check(len(first) == 3 and all(path.read_bytes() == program.read_bytes() and path.stat().st_mode & 0o777 == 0o700
-                                        for path in first), '..which keep the program', first)
-    old = next(iter(first)).parent / 'old'
-    old.touch()
-    os.utime(old, (0, 0))
-    done = run('p1,p2,p3')
-    cases.check(done.returncode == 0 and '@sum: 630' in done.stdout.splitlines() and kept() == first,
-                '..and use it the next time, and delete one that is old', done, kept())
-    done = run('p1,cut')
-    cases.check(done.returncode == 1 and '@sum: 210' in done.stdout and 'cut: gzip: ' in done.stderr and kept() == first,
-                'a connection that breaks leaves no program', done, kept())
-    done = run('other')
-    cases.check(done.returncode == 1 and f'other: --push has a program for {os.uname().machine}, and this is s390x' in done.stderr,
-                'a program of another machine', done)
-    for path, why in (STRATA, 'needs libraries'), (hosts.ssh, 'not a program'), (hosts.home / 'none', 'No such file'):
-        done = hosts.run('p1', '--push', path, '-e', SCRIPT, 'x')
+    pushed = Pushed(hosts)
+    done = pushed.run('bare-1,bare-2,bare-old')
+    cases.check(done.returncode == 0 and '@sum: 630' in done.stdout.splitlines() and not done.stderr and pushed.sign.exists(),
+                '--push: hosts without strata, and with another version', done)
+    cases.check(not pushed.left(), '..which have no file of it then', pushed.left())
+    done = pushed.run('a,b')
+    cases.check(done.returncode == 0 and '@sum: 420' in done.stdout.splitlines() and not pushed.sign.exists(),
+                'hosts with the same version use theirs', done)
+    done = pushed.run('bare-noise')
+    cases.check(done.returncode == 0 and '@sum: 210' in done.stdout.splitlines(), 'a greeting of the shell does not matter', done)
+    done = pushed.run('bare-1,bare-cut')
+    cases.check(done.returncode == 1 and '@sum: 210' in done.stdout and not pushed.left() and
+                'bare-cut: cannot unpack the program in ' in done.stderr and
+                'unexpected end of file' in done.stderr, 'a connection that breaks leaves nothing', done, pushed.left())
+    for path, option, why in ((STRATA, '=', 'needs libraries'), (hosts.ssh, '=', 'not a program'), (hosts.home / 'none', '=', 'No such file'),
+                              ('', '', 'this strata is not a static program. Use --push=PROGRAM')):
+        done = hosts.run('bare-1', f'--push{option}{path}', '-e', SCRIPT, 'x')
         cases.check(done.returncode == 1 and why in done.stderr and './dev package' in done.stderr, f'--push: {why}', done)
+
+
+def test_push_places(cases, hosts):
+    """Hosts that cannot take the program, or only elsewhere."""
+    pushed = Pushed(hosts)
+    done = pushed.run('bare-other')
+    cases.check(done.returncode == 1 and f'bare-other: --push has a program for {os.uname().machine}, and this is s390x' in done.stderr,
+                'a program of another machine', done)
+    done = pushed.run('bare-noexec,bare-small')
+    cases.check(done.returncode == 0 and '@sum: 420' in done.stdout.splitlines() and pushed.sign.exists() and not pushed.left(),
+                'directories without execution and without room: the next one is used', done, pushed.left())
+    done = pushed.run('bare-full')
+    cases.check(done.returncode == 1 and 'bare-full: no directory can take the program of 3 MB: ' in done.stderr and
+                '/tmp lets no program run (noexec), /var/tmp lets' in done.stderr, '..and if there is none, each is named', done)
+
+
+def test_push_running(cases, hosts):
+    """No file is left while it runs, so that nothing can leave one. A terminal shows the progress."""
+    pushed = Pushed(hosts)
+    ours, terminal = pty.openpty()
+    words = hosts.words('bare-1,bare-2', f'--push={pushed.program}', '-e', ENDLESS)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=terminal, text=True)
+    os.close(terminal)
+    cases.check(until(lambda: all(traces(hosts.pid(name)) for name in ('bare-1', 'bare-2'))), '--push: two hosts run')
+    said = os.read(ours, 65536).decode()
+    cases.check('sending strata to 2 hosts: ' in said and 'MB' in said, '..and the progress was shown', said)
+    cases.check(not pushed.left(), '..from no file', pushed.left())
+    process.kill()
+    process.communicate(timeout=60)
+    os.close(ours)
+    cases.check(until(lambda: not hosts.left()) and not pushed.left(), '..and kill -9 of the near strata ends them', hosts.left())
 
 
 def test_ends(cases, hosts):
@@ -265,7 +333,7 @@ def main():
         print('1..0 # skipped: not root')
         return 0
     for test in (test_sum, test_filters, test_twice, test_options, test_long, test_losses, test_hung, test_failing, test_push,
-                 test_ends, test_kubectl):
+                 test_push_places, test_push_running, test_ends, test_kubectl):
         with tempfile.TemporaryDirectory() as home:
             test(cases, Hosts(pathlib.Path(home)))
     return cases.done()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* remote_words.c - see remote_words.h. */
-#include "remote_words.h"
+/* shell_word.c - see shell_word.h. */
+#include "shell_word.h"
 
 #include "base/str.h"
 
-void remote_word(const char *word, struct str *out)
+void shell_word(const char *word, struct str *out)
 {
 	str_add(out, out->len ? " '" : "'");
 	for (; *word; word++)

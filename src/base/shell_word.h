@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remote_words.h - a command line as text for a shell. */
+/* shell_word.h - a command line as text for a shell. */
 #pragma once
 struct str;
 
 /* Appends a space, and the word in quotes that a POSIX shell removes. */
-void remote_word(const char *word, struct str *out);
+void shell_word(const char *word, struct str *out);
