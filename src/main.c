@@ -65,8 +65,8 @@ static int run(struct options *o)
 {
 	bool notifies = notify_open();
 
-	if (notifies)
-		prctl(PR_SET_NAME, "strata"); /* strata agent runs /proc/self/exe */
+	if (notifies || o->until_eof)
+		prctl(PR_SET_NAME, "strata"); /* strata agent runs /proc/self/exe, --push a descriptor */
 	struct run_options opt = {
 		.target = o->traced.target,
 		.session = session_options(o),
