@@ -8,8 +8,8 @@ void shell_word(const char *word, struct str *out)
 {
 	str_add(out, out->len ? " '" : "'");
 	for (; *word; word++)
-		if (*word == '\'')
-			str_add(out, "'\\''");
+		if (*word == '\'' || *word == '\\') /* fish reads a backslash in quotes, too */
+			str_addf(out, "'\\%c'", *word);
 		else
 			str_addc(out, *word);
 	str_addc(out, '\'');

@@ -3,5 +3,5 @@
 #pragma once
 struct str;
 
-/* Appends a space, and the word in quotes that a POSIX shell removes. */
+/* Appends a space, and the word in quotes that a POSIX shell, or fish, removes. */
 void shell_word(const char *word, struct str *out);

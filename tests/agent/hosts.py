@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ STRATA = os.path.realpath(sys.argv[1])
 SSH = '''#!/bin/sh
 # HOST COMMAND
 export PATH=%s:$PATH HOST_NAME=$1
-[ "$1" = echo ] && { echo "$2" >%s/words; exit 1; }
+[ "$1" = echo ] && { printf '%%s' "$2" >%s/words; exit 1; }
 [ "$1" = away ] && { echo "ssh: connect to host away port 22: Connection refused\r" >&2; exit 255; }
 [ "$1" = old ] && { echo "sh: strata: not found" >&2; exit 127; }
 [ "$1" = noise ] && { echo "welcome to the machine"; exit 0; }
@@ -39,7 +40,7 @@ bare-noexec) exec unshare -m sh -c 'mount -t tmpfs -o noexec none $TMPDIR; exec 
 bare-small) exec unshare -m sh -c 'mount -t tmpfs -o size=64k none $TMPDIR; exec sh -c "$1"' sh "$2" ;;
 bare-full) exec unshare -m sh -c 'for d in /var/tmp /dev/shm /run /tmp; do mount -t tmpfs -o noexec none $d; done; exec sh -c "$1"' sh "$2" ;;
 esac
-exec sh -c "$2"
+exec ${LOGIN_SHELL:-sh} -c "$2"
 '''
 # Each host adds 1..20 to its sums.
 SCRIPT = '''begin { @i = 0; @low = min(100); } interval:ms:20 / @i < 20 / { @i++; @sum = sum((uint64)@i); @n[str($1)] = count();
@@ -150,6 +151,18 @@ def test_sum(cases, hosts):
     cases.check('@sum[a]: 210' in done.stdout and '@n[b, x]: 20' in done.stdout, '--by host', done.stdout)
     done = hosts.run('a,b', '-d', '1', '-o', hosts.home / 'cpu.svg', 'cpu', '--hz', '199')
     cases.check(done.returncode == 0 and '<svg' in (hosts.home / 'cpu.svg').read_text(), 'a picture, of a tool', done)
+
+
+def test_shells(cases, hosts):
+    """The shell of the login may be another one."""
+    script = "begin { @[str($1)] = count(); exit(); }"
+    pushed = Pushed(hosts)
+    for shell in filter(shutil.which, ('sh', 'bash', 'zsh', 'fish')):
+        os.environ['LOGIN_SHELL'] = shutil.which(shell)
+        for names, option in ('a,b', []), ('bare-1,bare-2', [f'--push={pushed.program}']):
+            done = hosts.run(names, *option, '-e', script, "it's \\'\\\\ $HOME $(x) *")
+            cases.check(done.returncode == 0 and "@[it's \\'\\\\ $HOME $(x) *]: 2" in done.stdout.splitlines(), f'{shell}, with{"" if option else "out"} --push', done)
+    del os.environ['LOGIN_SHELL']
 
 
 def test_filters(cases, hosts):
@@ -332,7 +345,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_sum, test_filters, test_twice, test_options, test_long, test_losses, test_hung, test_failing, test_push,
+    for test in (test_sum, test_shells, test_filters, test_twice, test_options, test_long, test_losses, test_hung, test_failing, test_push,
                  test_push_places, test_push_running, test_ends, test_kubectl):
         with tempfile.TemporaryDirectory() as home:
             test(cases, Hosts(pathlib.Path(home)))
