@@ -502,7 +502,7 @@ static void check_budget(struct agent *a, uint64_t now)
 	share = (double)used / 1e9;
 	a->over = share > a->conf.cpu_all ? a->over + 1 : 0;
 	a->measured_at = now;
-	if (a->over < OVER_MAX || !most)
+	if (a->over < OVER_MAX || !most || most->next)
 		return;
 	a->over = 0;
 	unit_over_budget(most, share, a->conf.cpu_all, "all units together");

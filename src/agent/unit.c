@@ -372,6 +372,7 @@ static char **environment_of(const struct unit *u)
 	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
 	const char *attributes = getenv("OTEL_RESOURCE_ATTRIBUTES");
 	int64_t memory = conf_unit_memory(u->env->conf, u->name);
+	char weight[40] = "";
 	word_list l = {};
 
 	for (char **v = environ; *v; v++)
@@ -379,9 +380,10 @@ static char **environment_of(const struct unit *u)
 			add_word(&l, *v);
 	add_variable(&l, NOTIFY_FD "=%d", NOTIFY_NUMBER);
 	add_variable(&l, "WATCHDOG_USEC=" WATCHDOG);
-	add_variable(&l, "OTEL_RESOURCE_ATTRIBUTES=%s%sstrata.unit=%s", attributes ? attributes : "", attributes ?
-		"," : "",
-		u->name);
+	if (u->thin)
+		snprintf(weight, sizeof(weight), ",strata.sample.weight=%u", u->thin);
+	add_variable(&l, "OTEL_RESOURCE_ATTRIBUTES=%s%sstrata.unit=%s%s", attributes ? attributes : "", attributes ?
+		"," : "", u->name, weight);
 	if (c && c->window > 0 && !u->env->once)
 		add_variable(&l, "BPFTRACE_WINDOW=%.0f", c->window * 1e9);
 	if (u->thin)
@@ -541,6 +543,11 @@ struct unit_sums unit_sums(const struct unit *u)
 	return s;
 }
 
+static void add_thin(const struct unit *u, struct str *to)
+{
+	str_addf(to, "it takes one sample or event in %u, which counts as %u", u->thin, u->thin);
+}
+
 void unit_over_budget(struct unit *u, double share, double allowed, const char *whose)
 {
 	double times = share / allowed;
@@ -555,7 +562,8 @@ void unit_over_budget(struct unit *u, double share, double allowed, const char *
 		return;
 	}
 	u->thin = thin < THIN_MAX ? thin : THIN_MAX;
-	str_addf(&u->why, "; its profile probes take one sample in %u", u->thin);
+	str_add(&u->why, "; ");
+	add_thin(u, &u->why);
 	log_warn("%s: %s", u->name, str_text(&u->why));
 	start(u);
 }
@@ -568,8 +576,8 @@ static void thin_less(struct unit *u)
 	u->thin = u->thin > 1 ? u->thin : 0;
 	str_clear(&u->why);
 	if (u->thin)
-		str_addf(&u->why, "its profile probes take one sample in %u", u->thin);
-	log_info("%s: its profile probes take twice as many samples", u->name);
+		add_thin(u, &u->why);
+	log_info("%s: it takes more samples or events again", u->name);
 	start(u);
 }
 
@@ -617,7 +625,7 @@ void unit_tick(struct unit *u, uint64_t now)
 		u->restarts++;
 		start(u);
 	}
-	if (u->current && u->state == UNIT_UP &&
+	if (u->current && !u->next && u->state == UNIT_UP && /* what starts may need less */
 		now - u->current->ready_at > (uint64_t)(FREE_WINDOWS * unit_window(u) * 1e9))
 		check_budget(u, now);
 }

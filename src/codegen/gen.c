@@ -21,6 +21,7 @@
 #include "codegen/link.h"
 #include "model/attach_point.h"
 #include "model/facts.h"
+#include "parser/check.h"
 #include "types/types.h"
 
 /* ---- temporaries -------------------------------------------------------- */
@@ -319,6 +320,18 @@ static void filter_process(struct gen *g, struct ir_block *out)
 	ir_at(g->ir, on);
 }
 
+/* config thin: one event in N, chosen at random. Each Nth would prefer events of a pattern. */
+static void leave_out(struct gen *g, struct ir_block *out)
+{
+	struct ir *random, *share;
+
+	if (g->opt->thin <= 1 || !thin_event(g->probe, g->provider))
+		return;
+	random = ir_binary(g->ir, IR_AND, gen_call(g, BPF_FUNC_get_prandom_u32, 0), ir_int(g->ir, UINT32_MAX));
+	share = ir_int(g->ir, (1ull << 32) / g->opt->thin);
+	only_if(g, ir_compare(g->ir, IR_ULT, random, share), out);
+}
+
 /* Leaves the program after the end of the script, and for processes that -p or -c excludes: see
  * bpf/lib/who.bpf.c. */
 static void filter_event(struct gen *g, struct ir_block *out)
@@ -331,6 +344,7 @@ static void filter_event(struct gen *g, struct ir_block *out)
 		return;
 	only_if(g, ir_compare(g->ir, IR_EQ, ir_library_value(g->ir, "stopped", 4, ".data.stopped"), ir_int(g->ir, 0)),
 		out);
+	leave_out(g, out);
 	if (g->provider->any_process || g->opt->all_processes)
 		return;
 	g->fn.ids = ir_alloca(g->ir, 8);

@@ -259,6 +259,7 @@ struct probe {
 	unsigned index;
 	/* Set by check: expressions contain loops, or loops over maps. */
 	bool block_loops, block_map_loops;
+	bool thins; /* set by check: config thin leaves out events, see thin_event() */
 };
 
 /* macro name(params) { statements } */

@@ -441,24 +441,6 @@ static void drop_unused_maps(struct script *s)
 			*m = (*m)->next;
 }
 
-bool probe_samples(const struct probe *p)
-{
-	for (const struct attach_point *ap = p->points; ap; ap = ap->next)
-		if (ap->provider && ap->provider->samples)
-			return true;
-	return false;
-}
-
-static void check_thinned(struct check *c)
-{
-	const struct probe *p = c->script->probes;
-
-	while (p && !probe_samples(p))
-		p = p->next;
-	if (!p && c->script->probes)
-		check_fail(c, c->script->probes->points->span, DIAG_CONFIG, "config thin needs a profile probe");
-}
-
 bool check(struct script *s, const struct language *lang, const struct request *req)
 {
 	struct check c = {
@@ -481,7 +463,7 @@ bool check(struct script *s, const struct language *lang, const struct request *
 			check_var_is_known(&c, v);
 	if (c.ok)
 		drop_unused_maps(s);
-	if (c.ok && req->settings.thin > 1)
+	if (c.ok)
 		check_thinned(&c);
 	return c.ok;
 }

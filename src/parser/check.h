@@ -9,6 +9,7 @@
 struct check;
 struct expr;
 struct probe;
+struct provider;
 struct script;
 struct type;
 
@@ -26,6 +27,9 @@ void check_note(struct check *c, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void check_hint(struct check *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Returns whether a run of the probe, at a place of this provider, stands for N events: config thin. */
+bool thin_event(const struct probe *p, const struct provider *provider);
 
 /* Returns the i-th argument, or NULL. */
 struct expr *call_arg(const struct expr *call, unsigned i);

@@ -337,15 +337,6 @@ static void check_map_write(
 	note_first(c, m, m->first_value, "first written here");
 }
 
-/* With config thin, only aggregations count runs that did not happen. */
-static void check_thin(struct check *c, const struct map *m, struct span at)
-{
-	if (c->req->settings.thin > 1 && c->probe && probe_samples(c->probe))
-		check_fail(c, at, DIAG_AGGREGATION,
-			"config thin: @%s would lack the runs that are left out: use count(), sum(), avg(), stats(), "
-			"hist() or lhist()", m->name);
-}
-
 static bool is_agg_call(const struct expr *n)
 {
 	return n->kind == EXPR_CALL && n->call.builtin &&
@@ -409,7 +400,7 @@ static void assign_map(struct check *c, struct stmt *n)
 	s->waits |= t->kind == TYPE_BAD && c->unknown > unknown;
 	s->wrong |= t->kind == TYPE_BAD && c->unknown == unknown;
 	if (t->kind != TYPE_AGG)
-		check_thin(c, map->map.map, map->span);
+		check_thin_map(c, map->map.map, map->span);
 	check_map_write(c, map, value->span, t);
 	map->type = map->map.map->value ? map->map.map->value : type_bad;
 	check_fits(c, value, map->type);
@@ -551,7 +542,7 @@ static const struct type *counted_map(struct check *c, struct expr *n, bool down
 	struct map *m = n->map.map;
 
 	check_key(c, n, n->map.keys);
-	check_thin(c, m, n->span);
+	check_thin_map(c, m, n->span);
 	if (m->value && m->value->kind == TYPE_AGG) {
 		check_fail(c, n->span, DIAG_AGGREGATION,
 			"@%s holds %s, which only that function can change", m->name,

@@ -126,8 +126,6 @@ void check_known_maps(struct check *c);
  * Returns whether there is such a map. */
 bool check_guess(struct check *c);
 /* Notes that the map's value is read. */
-/* Returns whether runs of the probe stand for a time, as those of profile do. */
-bool probe_samples(const struct probe *p);
 void check_map_wanted(struct check *c, const struct map *m);
 /* Called after the last round: a map or variable without a type is an error. */
 void check_map_is_known(struct check *c, struct map *m);
@@ -149,3 +147,11 @@ bool fold_binop(struct expr *n);
 /* Replaces the expression by that INT or BOOL. */
 void fold_to_int(struct expr *n, uint64_t value);
 void fold_to_bool(struct expr *n, bool value);
+
+/* ---- check_thin.c: config thin ---- */
+/* Returns whether runs of the probe stand for a time, as those of profile do. */
+bool probe_samples(const struct probe *p);
+/* Reports a change of the map in a probe that is thinned, other than by an aggregation. */
+void check_thin_map(struct check *c, const struct map *m, struct span at);
+/* Called after the last round: finds the probes that are thinned. None is an error. */
+void check_thinned(struct check *c);

@@ -293,6 +293,22 @@ def test_modes(cases, home):
     cases.check(done.returncode == 0 and len(ticks) == 1 and 1 <= int(ticks[0].split()[1]) <= 4, '--once', done.stdout, done.stderr)
 
 
+CALLS = 'tracepoint:raw_syscalls:sys_enter / comm == "dd" / { @calls[comm] = count(); }'
+
+
+def fresh(home, name):
+    (home / name).mkdir()
+    return home / name
+
+
+def variables(agent, unit):
+    """Returns the environment of the unit's process, or nothing if it has just ended."""
+    try:
+        return pathlib.Path(f'/proc/{agent.children()[unit]}/environ').read_text().split('\0')
+    except (KeyError, OSError):
+        return []
+
+
 def test_budget(cases, home):
     busy = 'interval:us:100 { @n = count(); } profile:hz:4999 { @s[ustack, kstack] = count(); }'
     rigid = 'interval:us:100 { @n = count(); } profile:hz:4999 { @i++; }'
@@ -305,6 +321,20 @@ def test_budget(cases, home):
                     '..and is stopped if that does not suffice, with the reason', agent.get('/healthz')[1])
         cases.check('rigid: over budget: stopped: it used' in agent.get('/healthz')[1] and agent.is_up('other'),
                     '..or if its script cannot be thinned', agent.get('/healthz')[1])
+    # Events: one unit can count fewer, the other keeps something of each.
+    with subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1', 'status=none']) as load, \
+            Agent(STRATA, fresh(home, 'events'), {'calls': CALLS, 'last': CALLS.replace('count()', 'nsecs')},
+                  '[unit calls]\ncpu = 0.01%\n[unit last]\ncpu = 0.01%\n') as agent:
+        said = lambda: agent.get('/healthz')[1]
+        cases.check(until(lambda: 'strata_unit_thin{unit="calls"} 32' in agent.get('/metrics')[1]) and 'calls: up; it used' in said() and
+                    'takes one sample or event in 32, which counts as 32' in said(), 'events are thinned', said())
+        cases.check(until(lambda: 'OTEL_RESOURCE_ATTRIBUTES=strata.unit=calls,strata.sample.weight=32' in variables(agent, 'calls')), '..their weight is exported',
+                    variables(agent, 'calls'))
+        counts = lambda: re.findall(r'^strata_calls_calls_total\{thread_name="dd"\} (\d+)', agent.get('/metrics')[1], re.M)
+        cases.check(until(lambda: len(counts()) == 1 and int(counts()[0]) > 1000), '..and counted', counts())
+        cases.check(until(lambda: 'last: over budget: stopped: it used' in agent.get('/healthz')[1]),
+                    '..or stopped, if they are not only counted', agent.get('/healthz')[1])
+        load.kill()
     with Agent(STRATA, home, {'busy': busy, 'free': busy + ' // 2'},
                '[unit free]\ncpu = 0%\nmemory = 32M\n[agent]\ncpu = 0.01%\nmemory = 48M\n') as agent:
         stopped = until(lambda: 'busy: over budget' in agent.get('/healthz')[1])

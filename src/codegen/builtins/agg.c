@@ -26,7 +26,7 @@ static const struct type *agg_type(struct check *c, struct expr *call, enum agg_
 /* Returns the number of runs for which this one stands, as config thin says. */
 static uint64_t weight(const struct gen *g)
 {
-	return g->provider->samples ? g->opt->thin : 1;
+	return g->provider->samples || thin_event(g->probe, g->provider) ? g->opt->thin : 1;
 }
 
 static struct ir *weighted(struct gen *g, struct ir *value)
