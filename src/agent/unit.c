@@ -142,9 +142,22 @@ static struct process **free_place(struct unit *u)
 	return NULL;
 }
 
+static void add_thin(const struct unit *u, struct str *to)
+{
+	str_addf(to, "it takes one sample or event in %u, which counts as %u", u->thin, u->thin);
+}
+
 static void promote(struct unit *u)
 {
+	if (u->thin > u->old_thin) {
+		str_add(&u->why, "; ");
+		add_thin(u, &u->why);
+		log_warn("%s: %s", u->name, str_text(&u->why));
+	} else if (u->thin && !u->why.len) {
+		add_thin(u, &u->why);
+	}
 	u->current = TAKE(u->next);
+	u->current->quiet = false;
 	u->state = UNIT_UP;
 	u->over = u->under = 0;
 	u->old_thin = u->thin;
@@ -211,11 +224,11 @@ static void plan_restart(struct unit *u)
 	u->crashes++;
 }
 
-static void stop_over_budget(struct unit *u)
+static void stop_over_budget(struct unit *u, const char *more)
 {
 	struct str why = {};
 
-	str_addf(&why, "stopped: %s", str_text(&u->why));
+	str_addf(&why, "stopped: %s%s", str_text(&u->why), more);
 	str_done(&u->why);
 	u->why = why;
 	log_error("%s: %s", u->name, str_text(&u->why));
@@ -239,7 +252,8 @@ static void on_failed_start(struct unit *u, struct process *p)
 	struct str text = {};
 
 	if (was_thinned(u)) {
-		stop_over_budget(u);
+		log_info("%s: %s", u->name, str_text(&p->said));
+		stop_over_budget(u, ", but the script cannot be thinned");
 		return;
 	}
 	process_end_text(p, &text);
@@ -400,6 +414,7 @@ static void start(struct unit *u)
 	struct process_plan plan = {
 		.name = u->name, .number = ++u->env->nprocesses, .argv = words, .environment = environment,
 		.notify = u->env->notify,
+		.quiet = u->thin > u->old_thin, /* if it fails, the script cannot be thinned, which is no error of it */
 		.calls = {.arg = u, .line = on_line, .ready = on_ready, .ending = on_ending, .ended = on_ended},
 	};
 	int r;
@@ -543,11 +558,6 @@ struct unit_sums unit_sums(const struct unit *u)
 	return s;
 }
 
-static void add_thin(const struct unit *u, struct str *to)
-{
-	str_addf(to, "it takes one sample or event in %u, which counts as %u", u->thin, u->thin);
-}
-
 void unit_over_budget(struct unit *u, double share, double allowed, const char *whose)
 {
 	double times = share / allowed;
@@ -558,13 +568,10 @@ void unit_over_budget(struct unit *u, double share, double allowed, const char *
 		OVER_MAX, 100 * allowed);
 	u->over = 0;
 	if (u->rigid || u->thin == THIN_MAX) {
-		stop_over_budget(u);
+		stop_over_budget(u, u->rigid ? ", but the script cannot be thinned" : "");
 		return;
 	}
 	u->thin = thin < THIN_MAX ? thin : THIN_MAX;
-	str_add(&u->why, "; ");
-	add_thin(u, &u->why);
-	log_warn("%s: %s", u->name, str_text(&u->why));
 	start(u);
 }
 

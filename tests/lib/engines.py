@@ -10,6 +10,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.parse
@@ -97,7 +98,7 @@ def queries(engine, name):
 
 def chdb_library():
     def fetch(to):
-        packages.run(['npm', 'pack', '--loglevel=error', CHDB], cwd=to)
+        packages.run(['npm', 'pack', '--loglevel=error', CHDB], cwd=to, stdout=sys.stderr)
         [archive] = to.glob('*.tgz')
         subprocess.run(['tar', '-C', to, '--strip-components=1', '-xf', archive], check=True)
         archive.unlink()
