@@ -219,7 +219,7 @@ __round int beam_next_word(struct walk *w, struct beam_scratch *scratch, struct 
 {
 	__u64 word = 0, offset;
 
-	if (!w || !scratch || !s)
+	if (LACKS(w) || LACKS(scratch) || LACKS(s))
 		return 1;
 	offset = s->at - w->window_at;
 	if (offset <= WINDOW_BYTES - 8 && !(offset & 7))

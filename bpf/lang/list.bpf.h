@@ -184,7 +184,7 @@ __round __u64 LIST(add_word)(struct LIST(code_record) *r, __u32 i, __u64 h)
 {
 	__u64 left, word;
 
-	if (!r)
+	if (LACKS(r))
 		return h;
 	if (i < HASH_SECOND)
 		left = r->name_size - 8ULL * i;

@@ -46,7 +46,7 @@ __round int lua_halve_snapshots(struct snapshot_search *s)
 	struct snapshot snap = {};
 	__u32 middle;
 
-	if (!s)
+	if (LACKS(s))
 		return 1;
 	middle = (s->low + s->high) / 2;
 	if (s->high - s->low < 2 ||
@@ -218,7 +218,7 @@ __round int lua_next_instruction(struct proto_search *s)
 	__u64 instruction = 0, code = 0;
 	__u32 left, right;
 
-	if (!s)
+	if (LACKS(s))
 		return 1;
 	s->at++;
 	if (read_word(s->ir + 8ULL * s->at, &instruction))
@@ -268,8 +268,11 @@ enum { CODE_GOES_ON, CODE_CALLS, CODE_RETURNS };
 /* Returns what an instruction of s->out.lines does. */
 __round __u32 lua_code_does(struct lua_scratch *s, __u32 i)
 {
-	__u8 op = s ? (__u8)load(s->out.lines, 4ULL * i, LUA_LINES_MAX - 1) : 0;
+	__u8 op;
 
+	if (LACKS(s))
+		return CODE_GOES_ON;
+	op = (__u8)load(s->out.lines, 4ULL * i, LUA_LINES_MAX - 1);
 	if (op >= BC_CALLM && op <= BC_ITERN)
 		return CODE_CALLS;
 	return op >= BC_RETM && op <= BC_RET1 ? CODE_RETURNS : CODE_GOES_ON;

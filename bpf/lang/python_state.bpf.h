@@ -156,7 +156,7 @@ __round int python_next_state(struct python_scratch *scratch, struct states *s)
 {
 	const struct python_layout *at;
 
-	if (!scratch || !s)
+	if (LACKS(scratch) || LACKS(s))
 		return 1;
 	at = &scratch->proc.at;
 	if (s->tstate && is_own(&scratch->proc, s->tp, s->tstate) && newest_frame(at, s->tstate)) {

@@ -39,11 +39,14 @@ struct pt_regs;
 
 #define __global __weak __attribute__((noinline))
 
-/* A round of a loop. Without bpf_loop() the verifier follows each round, but the branches of a function only once. */
+/* A round of a loop. Without bpf_loop() the verifier follows each round, but the branches of a function only once. It
+ * demands that such a function tests its pointers: LACKS(). */
 #ifdef NO_BPF_LOOP
-#define __round __global
+#define __round  __global
+#define LACKS(p) (!(p))
 #else
-#define __round static __always_inline
+#define __round  static __always_inline
+#define LACKS(p) 0
 #endif
 
 #ifndef NULL
