@@ -40,6 +40,7 @@ struct entries {
 	struct bpf_object *main; /* the image's object, not owned */
 	struct entry *all;       /* by program; the last one is forget_program()'s */
 	unsigned n;
+	uint32_t expected;       /* languages to load, whatever the unwinders have seen */
 	uint32_t loaded;         /* languages of the programs that the entries call */
 	bool is_loaded;          /* they call some */
 	bool has_entries;        /* the entries are loaded */
@@ -281,9 +282,14 @@ static void *load(void *arg)
 	return NULL;
 }
 
+void entries_expect(struct entries *e, uint32_t languages)
+{
+	e->expected = languages;
+}
+
 int entries_grow(struct entries *e, struct unwinders *u)
 {
-	uint32_t languages = e->loaded | unwinders_languages(u);
+	uint32_t languages = e->loaded | e->expected | unwinders_languages(u);
 	int r;
 
 	if (e->next || e->has_failed || (e->is_loaded && languages == e->loaded))

@@ -23,6 +23,9 @@ bool entries_suit(const struct image *img);
 int entries_open(struct entries **ret, const struct image *img, struct bpf_object *obj, const struct load_env *env);
 void entries_free(struct entries *e);
 
+/* Programs that walk are loaded with these languages, too. */
+void entries_expect(struct entries *e, uint32_t languages);
+
 /* Starts loading the programs that walk, if the unwinders have seen a language which those that are loaded do not have,
  * or none are loaded. Returns 1 if it started, 0 if there is nothing to do or loading is under way, -errno on
  * failure. */

@@ -455,6 +455,12 @@ static void join(struct image_object *o)
 	o->is_under_way = false;
 }
 
+void image_object_expect(struct image_object *o, uint32_t languages)
+{
+	if (o->entries)
+		entries_expect(o->entries, languages);
+}
+
 bool image_object_load_walks(struct image_object *o, struct unwinders *u)
 {
 	int r;

@@ -113,6 +113,19 @@ static int follow_processes(struct session *s)
 	return r;
 }
 
+/* Loading the programs that walk again, for a language that is found later, costs more than all these names. */
+static uint32_t usual_languages(const struct session *s)
+{
+	uint32_t ret = 0;
+
+	for (size_t i = 0; i < s->nunread; i++) {
+		_cleanup_(freep) char *exe = proc_exe(s->target, s->unread[i]);
+
+		ret |= exe ? unwinders_usual_languages(exe) : 0;
+	}
+	return ret;
+}
+
 /* Reads other processes while the kernel makes maps and verifies: the first sample may be of one that sleeps now. */
 static void read_others(struct session *s, const struct image_object *o)
 {
@@ -125,6 +138,7 @@ static void read_all(struct session *s, struct image_object *o)
 {
 	s->nunread = proc_list(s->target, &s->unread);
 	read_running(s);
+	image_object_expect(o, usual_languages(s));
 	do
 		read_others(s, o);
 	while (image_object_load_walks(o, s->unwinders));

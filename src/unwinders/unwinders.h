@@ -93,6 +93,8 @@ void unwinders_publish(struct unwinders *u);
 
 /* Returns the languages of all files that were seen so far, 1 << enum frame_lang. */
 uint32_t unwinders_languages(const struct unwinders *u);
+/* Returns the languages that a program with this path usually has, 1 << enum frame_lang. No file is read. */
+uint32_t unwinders_usual_languages(const char *path);
 /* Lets an object, not loaded yet, use the maps that the unwinders write. Returns 0 on success, -errno on failure. */
 int unwinders_share_maps(struct unwinders *u, struct bpf_object *obj, uint32_t languages);
 

@@ -133,6 +133,7 @@ static bool name_frame(const void *names, uint64_t frame, struct frame_name *ret
 
 const struct lang lang_beam = {
 	.name = "beam",
+	.program = "beam.smp",
 	.version = 1,
 	.proc_size = sizeof(struct beam_proc),
 	.generation_at = offsetof(struct beam_proc, generation),

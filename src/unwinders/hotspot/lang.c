@@ -145,6 +145,7 @@ static bool name_frame(const void *names, uint64_t frame, struct frame_name *ret
 
 const struct lang lang_hotspot = {
 	.name = "hotspot",
+	.program = "java",
 	.version = 2,
 	.proc_size = sizeof(struct hotspot_proc),
 	.generation_at = offsetof(struct hotspot_proc, generation),

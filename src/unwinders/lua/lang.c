@@ -85,6 +85,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 
 const struct lang lang_lua = {
 	.name = "lua",
+	.program = "lua",
 	.version = 6,
 	.proc_size = sizeof(struct lua_proc),
 	.table = table,

@@ -76,6 +76,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 
 const struct lang lang_perl = {
 	.name = "perl",
+	.program = "perl",
 	.version = 1,
 	.proc_size = sizeof(struct perl_proc),
 	.table = table,

@@ -86,6 +86,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 
 const struct lang lang_php = {
 	.name = "php",
+	.program = "php",
 	.version = 1,
 	.proc_size = sizeof(struct php_proc),
 	.table = table,

@@ -86,6 +86,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 
 const struct lang lang_python = {
 	.name = "python",
+	.program = "python",
 	.version = 5,
 	.proc_size = sizeof(struct python_proc),
 	.table = table,
