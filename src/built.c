@@ -34,6 +34,7 @@ struct built {
 	struct arena *arena;
 	struct types *types;
 	struct imagefile images[2]; /* without and with a tree of processes */
+	void *data;                 /* their bytes */
 	unsigned nimages;
 	struct traced traced;
 	VEC(int) pids;
@@ -63,11 +64,10 @@ static int read_images(struct built *b, const uint8_t *data, size_t size)
 static int read_file(struct built *b, const char *path)
 {
 	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_(freep) void *data = NULL;
 	size_t size = 0;
-	int r = fd < 0 ? -errno : program_read(fd, &data, &size);
+	int r = fd < 0 ? -errno : program_read(fd, &b->data, &size);
 
-	return r ? r : read_images(b, data, size);
+	return r ? r : read_images(b, b->data, size);
 }
 
 /* Without images of its own, strata-run reads those of the file that its first argument names: then *ret_named is 1. */
@@ -321,5 +321,6 @@ int main(int argc, char **argv)
 	types_close(b.types);
 	target_close(b.traced.target);
 	arena_free(b.arena);
+	free(b.data);
 	return code;
 }

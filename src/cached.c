@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -183,33 +184,33 @@ static bool is_kept(const struct compile *c, unsigned said)
 
 /* ---- files -------------------------------------------------------------- */
 
-static int read_whole(int dir, const char *name, char **ret, size_t *ret_size)
+/* Maps a whole file, to be munmap()ed: files are renamed when they are complete, and nobody but their owner could
+ * change them. */
+static int map_whole(int dir, const char *name, char **ret, size_t *ret_size)
 {
 	_cleanup_(closep) int fd = regular_open(dir, name, O_NOFOLLOW);
-	_cleanup_(freep) char *data = NULL;
 	struct stat st;
+	void *data;
 
 	if (fd < 0 || fstat(fd, &st))
 		return fd < 0 ? fd : -errno;
 	if (st.st_uid != geteuid() || (st.st_mode & 022) || st.st_nlink != 1 || st.st_size > FILE_MOST)
 		return -EPERM;
-	data = malloc((size_t)st.st_size + 1);
-	if (!data || pread(fd, data, (size_t)st.st_size, 0) != st.st_size)
-		return data ? -EIO : -ENOMEM;
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (data == MAP_FAILED)
+		return -errno;
 	futimens(fd, NULL); /* the oldest are removed first */
-	*ret = TAKE(data);
+	*ret = data;
 	*ret_size = (size_t)st.st_size;
 	return 0;
 }
 
-static bool take(struct compile *c, int dir, const char *name, const struct str *key)
+static bool start(struct compile *c, const struct str *key, const char *data, size_t size)
 {
-	_cleanup_(freep) char *data = NULL;
 	struct request here;
 	struct imagefile f;
-	size_t size = 0;
 
-	if (read_whole(dir, name, &data, &size) || size < key->len || memcmp(data, key->data, key->len) ||
+	if (size < key->len || memcmp(data, key->data, key->len) ||
 		imagefile_read(c->arena, providers, version(), data + key->len, size - key->len, &f))
 		return false;
 	here = c->req;
@@ -219,6 +220,19 @@ static bool take(struct compile *c, int dir, const char *name, const struct str 
 	c->req.settings = f.settings;
 	c->image = f.image;
 	return true;
+}
+
+static bool take(struct compile *c, int dir, const char *name, const struct str *key)
+{
+	char *data;
+	size_t size;
+	bool ok;
+
+	if (map_whole(dir, name, &data, &size))
+		return false;
+	ok = start(c, key, data, size); /* copies everything that is needed later */
+	munmap(data, size);
+	return ok;
 }
 
 static bool write_whole(int fd, const struct str *s)

@@ -370,7 +370,7 @@ static void code_flags(struct codec *c, struct image *img)
 void code_image(struct codec *c, struct image *img)
 {
 	code_source(c, &img->source);
-	code_blob(c, &img->elf, &img->elf_size);
+	code_part(c, &img->elf, &img->elf_size);
 	code_flags(c, img);
 	code_facts(c, &img->facts);
 	code_progs(c, img);

@@ -59,6 +59,22 @@ void code_blob(struct codec *c, const void **data, size_t *size)
 	code_bytes(c, copy, *size);
 }
 
+void code_part(struct codec *c, const void **data, size_t *size)
+{
+	uint64_t n = *size;
+
+	if (c->out) {
+		code_blob(c, data, size);
+		return;
+	}
+	code_int(c, &n);
+	c->bad |= n > c->left;
+	*size = c->bad ? 0 : n;
+	*data = c->in;
+	c->in += *size;
+	c->left -= *size;
+}
+
 void code_text(struct codec *c, const char **text)
 {
 	bool has = c->out && *text;

@@ -40,6 +40,8 @@ uint32_t code_below(struct codec *c, uint32_t n, uint32_t max);
 void code_text(struct codec *c, const char **text);
 /* Any bytes with their length; ends with a NUL when read. */
 void code_blob(struct codec *c, const void **data, size_t *size);
+/* Bytes with their length that are not copied when read: they are a part of the input. */
+void code_part(struct codec *c, const void **data, size_t *size);
 /* Codes the length of a list, each of whose elements takes at least one byte, and returns the list: when reading, a new
  * one of zeros. All lists together are limited, since a wrong length may be near that of the file. */
 void *code_list(struct codec *c, void *list, unsigned *n, size_t size);

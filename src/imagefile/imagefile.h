@@ -40,7 +40,8 @@ struct imagefile {
 /* Appends the bytes of an image with facts. Returns false, and appends nothing, if the image has something for which
  * the file has no form: a reader would refuse the bytes. */
 bool imagefile_write(const struct imagefile *f, const char *commit, struct str *out);
-/* Reads what imagefile_write() wrote, into the arena. providers has the form of model/provider.h's. Returns 0 on
+/* Reads what imagefile_write() wrote, into the arena, except for the image's ELF file, which stays in data until
+ * start_image() fills the holes of a copy. providers has the form of model/provider.h's. Returns 0 on
  * success, -EINVAL if the bytes are not an image or are damaged, -ESTALE if another strata or machine wrote them. */
 int imagefile_read(struct arena *a, const struct provider *const *providers, const char *commit, const void *data,
 	size_t size, struct imagefile *ret);
