@@ -113,14 +113,19 @@ static int follow_processes(struct session *s)
 	return r;
 }
 
-/* Loading the programs that walk again, for a language that is found later, costs more than all these names. */
-static uint32_t usual_languages(const struct session *s)
+/* Leaves out the kernel's threads, which have no program. Returns the languages of the programs by their names: to load
+ * the programs that walk again, for a language that is found later, costs more than all these names. */
+static uint32_t look_at_programs(struct session *s)
 {
+	size_t n = s->nunread;
 	uint32_t ret = 0;
 
-	for (size_t i = 0; i < s->nunread; i++) {
+	s->nunread = 0;
+	for (size_t i = 0; i < n; i++) {
 		_cleanup_(freep) char *exe = proc_exe(s->target, s->unread[i]);
 
+		if (exe || errno != ENOENT)
+			s->unread[s->nunread++] = s->unread[i];
 		ret |= exe ? unwinders_usual_languages(exe) : 0;
 	}
 	return ret;
@@ -137,8 +142,8 @@ static void read_others(struct session *s, const struct image_object *o)
 static void read_all(struct session *s, struct image_object *o)
 {
 	s->nunread = proc_list(s->target, &s->unread);
+	image_object_expect(o, look_at_programs(s));
 	read_running(s);
-	image_object_expect(o, usual_languages(s));
 	do
 		read_others(s, o);
 	while (image_object_load_walks(o, s->unwinders));

@@ -378,6 +378,8 @@ char *proc_exe(struct target *t, int pid)
 	_cleanup_(closep) int dir = target_openat(t, proc_path(path, pid, ""), O_PATH | O_DIRECTORY);
 	ssize_t n = dir < 0 ? -1 : readlinkat(dir, "exe", exe, sizeof(exe));
 
+	if (dir < 0)
+		errno = -dir;
 	return n <= 0 ? NULL : strndup(exe, (size_t)n);
 }
 

@@ -115,10 +115,19 @@ const char *target_realpath(struct target *t, const char *path)
 	return arena_strdup(t->arena, real + root);
 }
 
+static char *shrunk(char *data, size_t size)
+{
+	char *ret = realloc(data, size);
+
+	return ret ? ret : data;
+}
+
+enum { READ_FIRST = 1 << 15 }; /* bytes: more than most processes' mappings take */
+
 /* Files of /proc have no size, so they are read until the end. */
 char *read_fd(int fd, size_t max, size_t *ret_size)
 {
-	size_t len = 0, cap = 4096;
+	size_t len = 0, cap = max < READ_FIRST ? max : READ_FIRST;
 	char *data = malloc(cap + 1);
 
 	while (data && len < max) {
@@ -145,7 +154,7 @@ char *read_fd(int fd, size_t max, size_t *ret_size)
 	data[len] = '\0';
 	if (ret_size)
 		*ret_size = len;
-	return data;
+	return shrunk(data, len + 1);
 }
 
 char *target_read(const struct target *t, const char *path, size_t max, size_t *ret_size)

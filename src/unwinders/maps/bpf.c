@@ -54,7 +54,7 @@ struct inode_entry {
 
 struct chunk_entry {
 	struct mapping_key key;
-	struct mapping_chunk value;
+	struct mapping_chunk *value; /* without the elements of map[] that it does not use */
 };
 
 /* Tables to be given back. */
@@ -484,15 +484,43 @@ static int set_mappings(struct maps_bpf *s, const struct mapping_key *key, const
 	return err ? err : failed;
 }
 
+static size_t used_size(const struct mapping_chunk *c)
+{
+	return offsetof(struct mapping_chunk, map) + c->n * sizeof(*c->map);
+}
+
+static int gather_chunk(struct maps_bpf *s, const struct mapping_key *key, const struct mapping_chunk *value)
+{
+	size_t size = used_size(value);
+	struct mapping_chunk *copy = malloc(size);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, value, size);
+	vec_push(&s->chunks, (struct chunk_entry){ *key, copy });
+	return 0;
+}
+
+static void drop_chunks(struct maps_bpf *s)
+{
+	for (size_t i = 0; i < s->chunks.len; i++)
+		free(s->chunks.data[i].value);
+	vec_done(&s->chunks);
+}
+
 /* Sets the mappings after the tables. */
 static int maps_flush(struct walk_maps *maps)
 {
 	struct maps_bpf *s = (struct maps_bpf *)maps;
 	int err = flush(s);
 
-	for (size_t i = 0; i < s->chunks.len && !err; i++)
-		err = set_mappings(s, &s->chunks.data[i].key, &s->chunks.data[i].value);
-	vec_done(&s->chunks);
+	for (size_t i = 0; i < s->chunks.len && !err; i++) {
+		struct mapping_chunk whole = {};
+
+		memcpy(&whole, s->chunks.data[i].value, used_size(s->chunks.data[i].value));
+		err = set_mappings(s, &s->chunks.data[i].key, &whole);
+	}
+	drop_chunks(s);
 	s->gathers = false;
 	return err;
 }
@@ -567,10 +595,8 @@ static int set_chunk(struct walk_maps *maps, uint32_t pid, uint32_t chunk,
 	struct mapping_key key = { pid, chunk };
 	int err;
 
-	if (s->gathers && value) {
-		vec_push(&s->chunks, (struct chunk_entry){ key, *value });
-		return 0;
-	}
+	if (s->gathers && value)
+		return gather_chunk(s, &key, value);
 	err = s->gathers ? maps_flush(maps) : value ? flush(s) : 0;
 	if (!chunk)
 		set_or_delete(s->unknown, &pid, NULL);
@@ -650,7 +676,7 @@ static void maps_free(struct walk_maps *maps)
 	join_thread(s);
 	close_slots(s->slots);
 	vec_done(&s->entries);
-	vec_done(&s->chunks);
+	drop_chunks(s);
 	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		closep(map_fd(s, i));
 	closep(&s->empty);
