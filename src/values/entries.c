@@ -266,14 +266,14 @@ static void add_frame(const struct show *s, const struct type *t, const uint8_t 
 	str_done(&text);
 }
 
-static void key_of(const struct show *s, const struct type *t, const uint8_t *data,
+static void key_of(const struct show *s, const struct type *t, const uint8_t *data, struct frames_memo *memo,
 	struct frames_key *k)
 {
 	if (t->kind == TYPE_TUPLE)
 		for (unsigned i = 0; i < t->tuple.n; i++)
-			key_of(s, t->tuple.members[i], data + t->tuple.offsets[i], k);
+			key_of(s, t->tuple.members[i], data + t->tuple.offsets[i], memo, k);
 	else if (t->kind == TYPE_STACK)
-		frames_key_stack(s, t, show_int(t, data), k);
+		frames_key_stack(s, t, show_int(t, data), memo, k);
 	else if (t->kind == TYPE_FRAME)
 		add_frame(s, t, data, k);
 	else if (t->kind == TYPE_USYM)
@@ -331,17 +331,20 @@ void map_expect(const struct show *s, const struct map_content *c, size_t i)
 		expect_stacks(s, key, c->list[near].key, true);
 }
 
+enum { MEMO_FROM = 64 }; /* fewer stacks share too few frames */
+
 /* Values that are not aggregations are not added, so only keys with the same stack are merged. A stack can
  * have two ids if userspace finished the walk. */
 static void find_keys(const struct show *s, const struct map_content *c, struct keyed *keyed)
 {
 	bool is_agg = c->map->value->kind == TYPE_AGG;
+	_cleanup_(freep) struct frames_memo *memo = is_agg && c->n > MEMO_FROM ? frames_memo_new() : NULL;
 
 	for (size_t i = 0; i < c->n; i++) {
 		map_expect(s, c, i + MAP_AHEAD);
 		keyed[i] = (struct keyed){ .at = i };
 		if (is_agg)
-			key_of(s, c->map->key, c->list[i].key, &keyed[i].by);
+			key_of(s, c->map->key, c->list[i].key, memo, &keyed[i].by);
 		else
 			frames_key_add(&keyed[i].by, c->list[i].key, c->map->key_size);
 	}

@@ -2,6 +2,7 @@
 /* frames.c - a stack's frames as they are shown, and keys of equal stacks. See frames.h. */
 #include "frames.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -101,18 +102,32 @@ static void keep_part(struct frame_list *l, const char *from, const char *to)
 	memmove(l->data, l->data + first, l->len * sizeof(*l->data));
 }
 
+/* Returns the number of frames, at most the limit. *ret_end is UNWIND_COMPLETE before. */
+static ssize_t stack_of(const struct show *s, const struct type *t, uint64_t id, const uint64_t **ret_frames,
+	enum unwind_end *ret_end)
+{
+	ssize_t n = 0;
+
+	if (id && s->unwinders)
+		n = unwinders_stack(s->unwinders, id, ret_frames, ret_end);
+	if (n < 0)
+		*ret_end = UNWIND_LOST;
+	return n > t->stack.limit ? t->stack.limit : n;
+}
+
+/* A script that names a limit wants no more. */
+static enum unwind_end wanted_end(const struct type *t, enum unwind_end end)
+{
+	return end == UNWIND_LIMIT && t->stack.limited ? UNWIND_COMPLETE : end;
+}
+
 void frames_get(const struct show *s, const struct type *t, uint64_t id, struct frame_list *ret)
 {
 	const uint64_t *frames = NULL;
-	ssize_t n = 0;
+	ssize_t n;
 
 	*ret = (struct frame_list){ .end = UNWIND_COMPLETE };
-	if (id && s->unwinders)
-		n = unwinders_stack(s->unwinders, id, &frames, &ret->end);
-	if (n < 0)
-		ret->end = UNWIND_LOST;
-	if (n > t->stack.limit)
-		n = t->stack.limit;
+	n = stack_of(s, t, id, &frames, &ret->end);
 	if (n > 0)
 		vec_reserve(ret, (size_t)n);
 	if (n > 0)
@@ -121,8 +136,7 @@ void frames_get(const struct show *s, const struct type *t, uint64_t id, struct 
 		add_frame(s, t->stack.mode, frames[i], !i, ret);
 	keep_part(ret, t->stack.from, t->stack.to);
 	keep_last(ret, t->stack.last);
-	if (ret->end == UNWIND_LIMIT && t->stack.limited)
-		ret->end = UNWIND_COMPLETE;
+	ret->end = wanted_end(t, ret->end);
 	for (size_t i = 0; i < ret->len && ret->end == UNWIND_COMPLETE; i++)
 		ret->end = end_by_name(&ret->data[i]);
 }
@@ -250,14 +264,103 @@ static enum stack_mode key_mode(const struct show *s, enum stack_mode mode)
 	return s->exact && by_name ? STACK_ADDR : mode;
 }
 
-void frames_key_stack(const struct show *s, const struct type *t, uint64_t id,
+/* ---- keys of stacks ------------------------------------------------------ */
+
+/* The key of a stack is made of the keys of its shown frames, and of its end. A map's stacks share most frames, so
+ * these are kept: a frame of a stack is shown as several if functions were inlined there. */
+enum { MEMO_SHIFT = 11, MEMO_SHOWN = 4 };
+
+struct memo_entry {
+	uint64_t frame;
+	enum unwind_end end;  /* of a stack with this frame, if the others are whole */
+	uint8_t mode;         /* enum stack_mode + 1; 0: the entry is free */
+	bool top;
+	uint8_t n;
+	struct frames_key of[MEMO_SHOWN];
+};
+
+struct frames_memo {
+	struct memo_entry all[1 << MEMO_SHIFT];
+};
+
+struct frames_memo *frames_memo_new(void)
+{
+	return calloc(1, sizeof(struct frames_memo));
+}
+
+static void add_key(struct frames_key *k, const struct frames_key *of)
+{
+	k->a = (k->a ^ of->a) * 0x100000001b3ULL;
+	k->a ^= k->a >> 32;
+	k->b = STACK_HASH(k->b, of->b);
+}
+
+static void add_shown(const struct show *s, const struct type *t, const struct shown_frame *f, struct frames_key *k)
+{
+	struct frames_key of = {};
+
+	add_frame_key(s, key_mode(s, t->stack.mode), f, &of);
+	add_key(k, &of);
+}
+
+/* Returns false if the frame is shown as too many. */
+static bool fill_memo(const struct show *s, const struct type *t, uint64_t frame, bool top, struct memo_entry *e)
+{
+	struct frame_list l = {.end = UNWIND_COMPLETE};
+
+	*e = (struct memo_entry){.frame = frame, .top = top, .end = UNWIND_COMPLETE};
+	add_frame(s, t->stack.mode, frame, top, &l);
+	for (size_t i = 0; i < l.len && i < MEMO_SHOWN; i++) {
+		add_frame_key(s, key_mode(s, t->stack.mode), &l.data[i], &e->of[i]);
+		e->end = e->end == UNWIND_COMPLETE ? end_by_name(&l.data[i]) : e->end;
+	}
+	e->n = (uint8_t)l.len;
+	if (l.len <= MEMO_SHOWN)
+		e->mode = (uint8_t)(t->stack.mode + 1);
+	frames_done(&l);
+	return e->mode;
+}
+
+/* Returns false, with any key, if the stack has frames that the memo cannot hold. */
+static bool key_by_memo(const struct show *s, const struct type *t, uint64_t id, struct frames_memo *memo,
 	struct frames_key *k)
 {
+	enum unwind_end end = UNWIND_COMPLETE;
+	const uint64_t *frames = NULL;
+	ssize_t n = stack_of(s, t, id, &frames, &end);
+	bool named = false;
+
+	end = wanted_end(t, end);
+	for (ssize_t i = 0; i < n; i++) {
+		struct memo_entry *e = &memo->all[frames[i] * 0x9e3779b97f4a7c15ull >> (64 - MEMO_SHIFT)];
+
+		if (e->frame != frames[i] || e->top != !i || e->mode != t->stack.mode + 1) {
+			if (!named)
+				unwinders_name_stack(s->unwinders, frames, (size_t)n);
+			named = true;
+			if (!fill_memo(s, t, frames[i], !i, e))
+				return false;
+		}
+		for (unsigned j = 0; j < e->n; j++)
+			add_key(k, &e->of[j]);
+		end = end == UNWIND_COMPLETE ? e->end : end;
+	}
+	frames_key_add(k, &end, sizeof(end));
+	return true;
+}
+
+void frames_key_stack(const struct show *s, const struct type *t, uint64_t id, struct frames_memo *memo,
+	struct frames_key *k)
+{
+	struct frames_key before = *k;
 	struct frame_list l;
 
+	if (memo && !t->stack.from && !t->stack.to && !t->stack.last && key_by_memo(s, t, id, memo, k))
+		return;
+	*k = before;
 	frames_get(s, t, id, &l);
 	for (size_t i = 0; i < l.len; i++)
-		add_frame_key(s, key_mode(s, t->stack.mode), &l.data[i], k);
+		add_shown(s, t, &l.data[i], k);
 	frames_key_add(k, &l.end, sizeof(l.end));
 	frames_done(&l);
 }

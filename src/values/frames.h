@@ -54,7 +54,10 @@ struct frames_key {
 const char *frames_jit_name(const struct frame_name *f);
 void frames_key_function(struct frames_key *k, const struct frame_name *f);
 void frames_key_add(struct frames_key *k, const void *data, size_t size);
-void frames_key_stack(const struct show *s, const struct type *t, uint64_t id,
+/* Keys of frames, for all stacks of a map that is being printed. free() it. Returns NULL if there is no memory. */
+struct frames_memo *frames_memo_new(void);
+/* memo: NULL, or one that had the same show each time. The key is the same with it. */
+void frames_key_stack(const struct show *s, const struct type *t, uint64_t id, struct frames_memo *memo,
 	struct frames_key *k);
 
 /* Merges another stack with the same key: differences become a range or inexact. */
