@@ -7,12 +7,12 @@
 
 #include "lang.bpf.h"
 
-/* Processes that are not in `mappings`: the number of bytes sent to ask for each. */
+/* Processes that are not in `mappings`, by UNKNOWN_SLOT(). */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, UNKNOWN_SLOTS);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, struct unknown_proc);
 } unknown_procs SEC(".maps");
 
 struct {
@@ -442,30 +442,37 @@ __global int ring_is_full(void)
 __global int walk_may_ask(__u32 pid)
 {
 	struct mapping_chunk *c = chunk_of(pid, 0);
-	__u32 *sent;
+	__u32 slot = UNKNOWN_SLOT(pid);
+	struct unknown_proc *u;
 
 	if (ring_is_full())
 		return 0;
 	if (c)
 		return __sync_fetch_and_add(&c->misses, 1) < MAPPING_MISSES_MAX;
-	sent = bpf_map_lookup_elem(&unknown_procs, &pid);
-	return !sent || *sent < UNKNOWN_BYTES_MAX;
+	u = bpf_map_lookup_elem(&unknown_procs, &slot);
+	return !u || u->pid != pid || u->sent < UNKNOWN_BYTES_MAX;
 }
 
 __global int walk_asked(struct walk *w, __u32 size)
 {
-	__u32 pid, sent = size, *n;
+	struct unknown_proc *u;
+	__u32 pid, slot;
 
 	if (!w)
 		return 0;
 	pid = w->pid;
 	if (chunk_of(pid, 0))
 		return 0;
-	n = bpf_map_lookup_elem(&unknown_procs, &pid);
-	if (n)
-		__sync_fetch_and_add(n, size);
-	else
-		bpf_map_update_elem(&unknown_procs, &pid, &sent, BPF_ANY);
+	slot = UNKNOWN_SLOT(pid);
+	u = bpf_map_lookup_elem(&unknown_procs, &slot);
+	if (!u)
+		return 0;
+	if (u->pid == pid) {
+		__sync_fetch_and_add(&u->sent, size);
+	} else {
+		u->pid = pid;
+		u->sent = size;
+	}
 	return 0;
 }
 

@@ -265,9 +265,16 @@ struct mapping_chunk {
 /* After this many misses without an answer the kernel walks on by frame pointer and sends no more copies of
  * the stack for this process. */
 #define MAPPING_MISSES_MAX 192
-/* The limit for a process that userspace has not published yet, in bytes sent: map `unknown_procs`, LRU_HASH,
- * key: u32 tgid, value: u32. Userspace deletes the entry when it publishes the process, or when the process ends. */
+/* The limit for a process that userspace has not published yet, in bytes sent. Map `unknown_procs`: ARRAY of struct
+ * unknown_proc by UNKNOWN_SLOT(tgid). Userspace clears the slot when it publishes the process, or when the process ends.
+ * Another unknown process with the same slot takes it over: the limit then begins anew for both. */
 #define UNKNOWN_BYTES_MAX (6 << 20)
+#define UNKNOWN_SLOTS     2048
+#define UNKNOWN_SLOT(pid) ((__u32)(pid) & (UNKNOWN_SLOTS - 1))
+struct unknown_proc {
+	__u32 pid;  /* tgid; 0: none */
+	__u32 sent; /* bytes */
+};
 /* Userspace finishes a walk that came to a page which a program in the kernel cannot read: the page is loaded
  * for it. A stack that leads nowhere stays unreadable. So the kernel asks once per process in UNREADABLE_NS,
  * or in READABLE_NS if userspace has finished such a walk. */

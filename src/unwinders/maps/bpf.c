@@ -588,6 +588,15 @@ static void drop_table(struct walk_maps *maps, uint32_t file)
 		s->drops.file[s->drops.n++] = file;
 }
 
+/* The process is known: its slot is free. */
+static void forget_unknown(const struct maps_bpf *s, uint32_t pid)
+{
+	const struct unknown_proc none = {};
+	uint32_t slot = UNKNOWN_SLOT(pid);
+
+	set_or_delete(s->unknown, &slot, &none);
+}
+
 static int set_chunk(struct walk_maps *maps, uint32_t pid, uint32_t chunk,
 	const struct mapping_chunk *value)
 {
@@ -599,7 +608,7 @@ static int set_chunk(struct walk_maps *maps, uint32_t pid, uint32_t chunk,
 		return gather_chunk(s, &key, value);
 	err = s->gathers ? maps_flush(maps) : value ? flush(s) : 0;
 	if (!chunk)
-		set_or_delete(s->unknown, &pid, NULL);
+		forget_unknown(s, pid);
 	return err ? err : set_mappings(s, &key, value);
 }
 
