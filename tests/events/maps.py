@@ -14,6 +14,18 @@ from tap import Cases
 STRATA, PATHS = sys.argv[1:]
 STACKS = 60000  # more than a batch has
 KEYS, KEPT, PRINTS = 30000, 1000, 20
+DEPTHS = 100
+# Each depth calls getppid() in three lines.
+LINES = """
+import os
+def down(n):
+    if n:
+        return down(n - 1)
+    os.getppid()
+    os.getppid()
+    os.getppid()
+for i in range(%d): down(i)
+""" % DEPTHS
 # Makes elements and removes them until it is killed.
 BUSY = "import os\nwhile True: os.getppid()"
 
@@ -102,10 +114,21 @@ def stacks(cases):
                 f'{STACKS} stacks, each once', len(seen), total, seen.most_common(1), got.stderr)
 
 
+def equal(cases):
+    """Stacks that differ in a line are one entry of pystack(func), not of pystack(line)."""
+    got = strata('tracepoint:syscalls:sys_enter_getppid { @[pystack(func)] = count(); @all[pystack(line)] = count(); }', '-c',
+                 f"/usr/bin/python3 -c '{LINES}'")
+    for name, wanted in ('', [3] * DEPTHS), ('all', [1] * 3 * DEPTHS):
+        entries = re.findall(rf'^@{name}\[\n(.*?)^\]: (\d+)', got.stdout, re.M | re.S)
+        entries = [int(n) for frames, n in entries if 'down' in frames]
+        cases.check(entries == wanted, f'@{name}: {len(wanted)} entries of {wanted[0]}', len(entries), set(entries), got.stderr)
+
+
 cases = Cases()
 all_of(cases)
 large(cases)
 meanwhile(cases)
 shown(cases)
 stacks(cases)
+equal(cases)
 sys.exit(cases.done())

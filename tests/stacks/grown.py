@@ -42,14 +42,14 @@ def libpython():
 
 
 class Tracer:
-    """strata -v of one process, whose standard error is read while it runs."""
+    """strata -v of one process, or of all (None), whose standard error is read while it runs."""
 
     def __init__(self, pid, where):
         self.lines = []
         self.out = pathlib.Path(where, 'stacks')
         with open(self.out, 'w', encoding='utf-8') as out:
-            self.process = subprocess.Popen([STRATA, '-v', '-p', str(pid), '-e', SCRIPT], stdout=out,
-                                            stderr=subprocess.PIPE, text=True)
+            self.process = subprocess.Popen([STRATA, '-v', *(['-p', str(pid)] if pid else []), '-e', SCRIPT],
+                                            stdout=out, stderr=subprocess.PIPE, text=True)
         threading.Thread(target=self.read, daemon=True).start()
         waits.until(lambda: self.says('Attached '), 'the probes to be attached', 60)
 
@@ -151,7 +151,22 @@ def node():
     check('v8', found, said, r'\[v8\]', r'.*\[eval\]')
 
 
+def asleep():
+    """The programs are loaded once, with the languages of processes that sleep meanwhile."""
+    with tempfile.TemporaryDirectory() as where, \
+            subprocess.Popen(['/usr/bin/python3', '-c', 'input()'], stdin=subprocess.PIPE) as sleeps:
+        try:
+            waits.asleep(sleeps.pid)
+            tracer = Tracer(None, where)
+            loaded = tracer.says('languages loaded')
+            tracer.stop()
+            cases.check(loaded and 'python' in loaded[0], 'python: the first programs have it', loaded)
+        finally:
+            sleeps.kill()
+
+
 def main():
+    asleep()
     python()
     node()
     return cases.done()
