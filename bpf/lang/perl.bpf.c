@@ -42,6 +42,8 @@ struct perl_place {
 	__u8 caught; /* S_docatch() was met: its caller is the loop whose contexts were taken */
 	__u8 within : 1; /* the next context is the eval that C began for its call */
 	__u8 half : 1;   /* Perl is making or removing the newest context, a sub: its CV may be another value */
+	__u8 bare : 1;   /* is_bare() was believed */
+	__u8 skipped : 1; /* the activation that no loop runs was left out */
 };
 
 #include "list.bpf.h"
@@ -55,6 +57,16 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 #define KEYS_MAX      1024
 #define CONTEXTS_MAX  (1 << 24)
 #define CALLER_BYTES  1024 /* at most the frame of a C function that calls the loop */
+#define STACK_REACH   (1 << 20) /* at most the C frames above the operation of a call by C */
+
+/* Guesses for a repeated walk, if there are more activations than loops, or fewer: C and Perl were calling each other,
+ * which concerns only the newest activation and the innermost loop. */
+enum perl_guess {
+	PERL_NO_GUESS,
+	PERL_SKIP, /* no loop runs the newest activation */
+	PERL_BARE, /* the innermost loop has no activation */
+	PERL_FULL, /* the innermost loop runs the newest activation, although is_bare() or is_pending() denies it */
+};
 
 /* PERL_SI: si_cxstack, si_prev, si_cxix (s32), si_cxsubix (s32: the newest sub, eval or format), si_type: the second
  * half of that word */
@@ -79,6 +91,7 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 #define CX_FORMAT 10
 #define CX_EVAL   11
 #define CX_DEFER  13 /* a defer or finally block, since 5.36 */
+#define CX_BLOCK  0x40 /* CXp_TRYBLOCK: an eval of a block */
 #define CX_RE     0x40 /* CXp_SUB_RE: code within a pattern */
 #define CX_FAKE   0x80 /* CXp_SUB_RE_FAKE: in the sub that runs the pattern */
 #define CX_TRY    0x80 /* CXp_TRY: an eval that is a try block, and not in si_cxsubix */
@@ -229,6 +242,8 @@ __global int perl_begin(struct walk *w)
 	if (perl_enter(w, info))
 		return -1;
 	p->top = w->list.frame;
+	w->list.if_more = PERL_SKIP;
+	w->list.if_less = PERL_BARE;
 	return 0;
 }
 
@@ -490,6 +505,14 @@ static __always_inline int is_new(const struct perl_place *p, const struct perl_
 	       frame_word(s, o + CX_COP) == p->cop;
 }
 
+/* Returns whether C is calling Perl, or Perl is returning to C. */
+static __always_inline int is_between(struct walk *w)
+{
+	__u64 op = place_of(w)->own.op, next = 0;
+
+	return !op || op - w->first_sp < STACK_REACH || (!read_word(op + COP_NEXT, &next) && !next);
+}
+
 /* Returns whether the innermost loop has no context yet, or no longer: it looks up a method that C calls, or runs an XS
  * function by its name (its operation is on the C stack); or it is about to return. */
 static __always_inline int is_bare(struct walk *w, struct perl_scratch *s)
@@ -498,8 +521,10 @@ static __always_inline int is_bare(struct walk *w, struct perl_scratch *s)
 	int has_ended = w->list.frame < p->base;
 	__s64 o;
 
-	if (!w->list_in || p->begun || w->list.frame != p->top)
+	if (w->list.guess == PERL_FULL)
 		return 0;
+	if (w->list.guess == PERL_BARE)
+		return !p->bare && ((p->type != TYPE_MAIN && w->list.frame <= p->base) || is_between(w));
 	if (w->sp == w->first_sp && (!p->op || (has_ended && p->type != TYPE_MAIN)))
 		return 1;
 	if (p->op - w->sp >= CALLER_BYTES)
@@ -508,17 +533,53 @@ static __always_inline int is_bare(struct walk *w, struct perl_scratch *s)
 	return o < 0 || !is_new(p, s, o);
 }
 
+/* Returns whether the innermost loop has no context although it is not empty. */
+__global int perl_has_none(struct walk *w, struct perl_scratch *s)
+{
+	struct perl_place *p;
+
+	if (!w || !s || !is_bare(w, s))
+		return 0;
+	p = &place_of(w)->own;
+	p->bare = 1;
+	w->list.if_more = PERL_FULL;
+	w->list.if_less = 0;
+	return 1;
+}
+
 /* Returns whether no loop runs the context that ends an activation: the C function that called Perl is before or
  * between its calls (a loop leaves op 0), or is still in pp_entersub(), whose operation is on the C stack. */
 static __always_inline int is_pending(struct walk *w, const struct perl_scratch *s, __s64 o)
 {
 	const struct perl_place *p = &place_of(w)->own;
 
-	if (!w->list_in || p->begun || w->list.frame != p->top)
+	if (w->list.guess == PERL_FULL)
+		return 0;
+	if (w->list.guess == PERL_SKIP)
+		return !p->skipped && (p->half || w->list.frame <= p->base + CX_SIZE || is_between(w));
+	if (w->list.frame != p->top)
 		return 0;
 	if (!p->op)
 		return p->type == TYPE_SORT || p->type == TYPE_MULTICALL;
 	return p->op - w->first_sp < w->sp - w->first_sp && is_new(p, s, o);
+}
+
+/* Leaves out the activation that the context at o in the window ends, if no loop runs it: the next one is its caller's.
+ * Returns whether it did. */
+__global int perl_skip(struct walk *w, struct perl_scratch *s, __s64 o)
+{
+	struct perl_place *p;
+
+	if (!w || !s || !is_pending(w, s, o))
+		return 0;
+	p = &place_of(w)->own;
+	w->list.ended = 0;
+	w->list.if_more = 0;
+	w->list.if_less = PERL_FULL;
+	p->skipped = 1;
+	if (!p->half)
+		p->cop = frame_word(s, o + CX_COP);
+	return 1;
 }
 
 /* A stackinfo has no more contexts. Returns 1 and the frame that is shown, or -1 on failure. */
@@ -548,6 +609,24 @@ static __always_inline int is_last_operation(struct walk *w)
 		read_word(p->base, &first))
 		return 0;
 	return (first & CX_MASK) == CX_NULL || first & CX_RE;
+}
+
+/* Returns whether only C can have called this sub: it is the first of a stackinfo, or the first after C has begun an
+ * eval for it. While Perl makes a context, the operation to which it returns may still be another context's. */
+__global int perl_is_called_by_c(struct walk *w)
+{
+	const struct perl_place *p;
+	__u64 word = 0;
+
+	if (!w)
+		return 0;
+	p = &place_of(w)->own;
+	if (p->type == TYPE_SORT || p->type == TYPE_MULTICALL)
+		return 0;
+	if (w->list.frame == p->base)
+		return 1;
+	return w->list.frame == p->base + CX_SIZE && !read_word(p->base, &word) && (word & CX_MASK) == CX_EVAL &&
+	       word & CX_BLOCK;
 }
 
 /* Returns whether C began an eval for the call of this sub (G_EVAL): the next context is one that returns to C. */
@@ -622,23 +701,22 @@ static __always_inline int take_context(struct walk *w, struct perl_scratch *s, 
 	type = word & CX_MASK;
 	if (type == CX_SUB || type == CX_FORMAT) {
 		*shown = shown_sub(w, s, o);
-		w->list.ended = !frame_word(s, o + CX_RETOP) && !is_last_operation(w);
+		w->list.ended = (!frame_word(s, o + CX_RETOP) && !is_last_operation(w)) ||
+			(p->type != TYPE_MAIN && perl_is_called_by_c(w));
 	} else if (type == CX_EVAL && !(word & CX_TRY) &&
 		   (w->filter || frame_word(s, o + CX_RETOP) || p->within || is_last_operation(w))) {
 		/* Others are evals that C began for a call that no loop runs; a try block is a part of its sub. */
 		*shown = frame_word(s, o + CX_NAME) ? PERL_REQUIRE : PERL_EVAL;
 		w->list.ended = p->within;
-	} else if (type == CX_NULL && p->type == TYPE_SORT) {
+	} else if (type == CX_NULL && p->type == TYPE_SORT && w->list.frame == p->base) {
 		*shown = PERL_SORT;
 		w->list.ended = 1;
 	} else if (type == CX_DEFER) {
 		w->list.ended = 1;
 	}
 	p->within = 0;
-	if (w->list.ended && is_pending(w, s, o)) {
-		w->list.ended = 0;
+	if (w->list.ended && w->list_in && !p->begun && perl_skip(w, s, o)) {
 		*shown = 0;
-		p->cop = frame_word(s, o + CX_COP);
 	} else if (w->list.ended && type == CX_SUB && is_within_eval(w)) {
 		w->list.ended = 0;
 		p->within = 1;
@@ -663,7 +741,8 @@ __global int perl_next(struct walk *w, __u64 *frame)
 		return -1;
 	p = &place_of(w)->own;
 	w->list.entry = 0;
-	if (!w->list.ended && w->list.frame && !is_empty(w, s) && !is_bare(w, s))
+	if (!w->list.ended && w->list.frame && !is_empty(w, s) &&
+		(!w->list_in || p->begun || w->list.frame != p->top || !perl_has_none(w, s)))
 		r = w->list.frame < p->base ? end_of_info(w, &shown) : take_context(w, s, &shown);
 	if (!r) {
 		w->list.ended = 0;

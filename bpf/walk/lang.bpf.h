@@ -20,6 +20,9 @@
  *         language itself does not show. Returns 0 if this activation has no more: unwind the
  *         loop's C frame natively, and ask again at the next such frame. Returns -1 if a frame is
  *         not readable: there are no more.
+ *         If the list has more, or fewer, activations than there are loops, the walk is repeated once
+ *         with list.guess = list.if_more, or list.if_less, which STEM_begin() and STEM_next() set (0: it
+ *         is not repeated).
  *     int STEM_batch(struct walk *w)
  *         Puts the next frames of this activation into list.batch, if their data is at hand.
  *         Returns their number; 0: STEM_next() has to look.

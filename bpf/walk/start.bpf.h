@@ -7,9 +7,11 @@
 
 /* ---- registers --------------------------------------------------------- */
 
-#ifdef STRATA_HOST
-int user_registers(struct walk *w); /* host/walk.c */
-#else
+/* Sets the registers, and the flags that say which of them are known. Returns 0, or the reason for
+ * which there is no user stack. Host: host/walk.c. */
+int user_registers(struct walk *w);
+
+#ifndef STRATA_HOST
 #ifdef __TARGET_ARCH_arm64
 struct pt_regs {
 	__u64 regs[31], sp, pc, pstate;
@@ -24,59 +26,6 @@ struct pt_regs {
 	__u64 flags, sp;
 };
 #endif
-
-/* Sets the registers, and the flags that say which of them are known. Returns 0, or the reason for
- * which there is no user stack. */
-static __always_inline int user_registers(struct walk *w)
-{
-	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-#ifdef __TARGET_ARCH_arm64
-	__u64 state = r->pstate;
-
-	if (state & 15)
-		return UNWIND_NO_USER + 1;
-	if (state & 16)
-		return UNWIND_COMPAT + 1;
-	w->pc = r->pc;
-	w->sp = r->sp;
-	w->fp = r->regs[29];
-	w->lr = r->regs[30];
-	w->pc_mask = (1ULL << (unwind_config.address_bits & 63)) - 1;
-	w->g = r->regs[28];
-	w->regs[RULE_REG_X0] = r->regs[0];
-	w->regs[RULE_REG_X1] = r->regs[1];
-	w->regs[RULE_REG_R13] = r->regs[13];
-#else
-	__u16 cs = r->cs;
-
-	if ((cs & 3) != 3)
-		return UNWIND_NO_USER + 1;
-	if (cs == 0x23)
-		return UNWIND_COMPAT + 1;
-	w->pc = r->ip;
-	w->sp = r->sp;
-	w->fp = r->bp;
-	w->lr = 0;
-	w->regs[RULE_REG_RAX] = r->ax;
-	w->regs[RULE_REG_RDX] = r->dx;
-	w->regs[RULE_REG_RCX] = r->cx;
-	w->regs[RULE_REG_RBX] = r->bx;
-	w->regs[RULE_REG_RSI] = r->si;
-	w->regs[RULE_REG_RDI] = r->di;
-	w->regs[RULE_REG_R8] = r->r8;
-	w->regs[RULE_REG_R9] = r->r9;
-	w->regs[RULE_REG_R10] = r->r10;
-	w->regs[RULE_REG_R11] = r->r11;
-	w->regs[RULE_REG_R12] = r->r12;
-	w->regs[RULE_REG_R13] = r->r13;
-	w->regs[RULE_REG_R14] = r->r14;
-	w->regs[RULE_REG_R15] = r->r15;
-#endif
-	w->flags = WALK_EXACT | WALK_REGS | WALK_RBX | WALK_LR;
-	walk_leave_copy(w);
-	return 0;
-}
 #endif
 
 /* Keeps the mappings of the last walk if they are of the same process and have not changed. Returns whether it did.
@@ -102,6 +51,9 @@ static __always_inline int keep_mappings(struct walk *w)
 	return 0;
 }
 
+/* Resets the walk's results, and its place in all lists. Returns 0. */
+int walk_reset(struct walk *w);
+
 /* Resets the state. The window, signal[] and the table's header may keep their values. Returns whether the mappings
  * are known from the last walk. */
 static __always_inline int start(struct walk *w, struct stack_req *r, __u32 index)
@@ -109,26 +61,18 @@ static __always_inline int start(struct walk *w, struct stack_req *r, __u32 inde
 	__u64 ids = current_ids();
 
 	w->window_at = WINDOW_NONE;
-	w->switches = 0;
 	w->tid = ids;
 	w->pid = ids >> 32;
-	w->table_file = 0;
-	w->hash = STACK_HASH_SEED;
-	w->nr = 0;
 	w->limit = r->limit > UNWIND_LIMIT_MAX ? UNWIND_LIMIT_MAX : r->limit;
 	w->filter = r->filter;
 	w->store = !r->len_only;
 	w->store_mask = -w->store;
 	if (w->store && w->limit > unwind_config.max_frames)
 		w->limit = unwind_config.max_frames;
-	w->end = w->cause = 0;
 	w->slot = index;
 	w->tp = 0;
-	w->list_emitted = w->list_in = w->list_any = 0;
-	__builtin_memset(&w->list, 0, sizeof(w->list));
-	w->frame_lang = w->frame_begun = 0;
-	__builtin_memset(w->frame_own, 0, sizeof(w->frame_own));
-	w->first_sp = w->sp;
+	w->back = r->back;
+	walk_reset(w);
 	return keep_mappings(w);
 }
 
@@ -144,4 +88,33 @@ static __always_inline struct walk *start_in_slot(struct stack_req *r)
 		return NULL;
 	start(w, r, index);
 	return w;
+}
+
+/* Returns whether the thread is in execve or execveat: numbers from the kernel's asm/unistd.h. */
+static __always_inline int in_exec(void)
+{
+#ifdef STRATA_HOST
+	return 0;
+#else
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+#ifdef __TARGET_ARCH_arm64
+	return r->syscall == 221 || r->syscall == 281;
+#else
+	return r->orig_ax == 59 || r->orig_ax == 322;
+#endif
+#endif
+}
+
+/* A thread that exits keeps its registers longer than its memory. One that runs another program gets the new
+ * memory before the new registers. */
+static __always_inline int memory_has_gone(struct walk *w)
+{
+	__u64 mm = 1;
+
+	if (in_exec()) /* until then the thread has its own memory */
+		return !!bpf_probe_read_user(&mm, 8, (void *)w->first_sp);
+	if (unwind_config.task_mm)
+		bpf_probe_read_kernel(&mm, 8, (void *)(bpf_get_current_task() + unwind_config.task_mm));
+	return !mm;
 }

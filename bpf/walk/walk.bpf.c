@@ -5,6 +5,7 @@
  * The id is folded frame by frame; a stack is sent when its id is seen for the first time, and only a stack
  * that was sent counts as seen. */
 #include "bpf/lib/seen.bpf.h"
+#include "again.bpf.h"
 #include "lang.bpf.h"
 #include "lookup.bpf.h"
 #include "probed.bpf.h"
@@ -463,6 +464,8 @@ static long walk_some(__u32 i, void *data)
 	end = one_frame(w, l->out);
 	if (end == UNWIND_COMPLETE + 1 && !w->frame_begun)
 		end = lang_above(w);
+	if (end == UNWIND_COMPLETE + 1 && w->list.begun && !walk_again(w))
+		return 0;
 	if (end)
 		w->end = end;
 	return !!end;
@@ -694,35 +697,6 @@ static __always_inline __u64 send_list(struct walk *w, struct stack_record *out)
 	if (id)
 		first_sight(w, out, id);
 	return id;
-}
-
-/* Returns whether the thread is in execve or execveat: numbers from the kernel's asm/unistd.h. */
-static __always_inline int in_exec(void)
-{
-#ifdef STRATA_HOST
-	return 0;
-#else
-	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-#ifdef __TARGET_ARCH_arm64
-	return r->syscall == 221 || r->syscall == 281;
-#else
-	return r->orig_ax == 59 || r->orig_ax == 322;
-#endif
-#endif
-}
-
-/* A thread that exits keeps its registers longer than its memory. One that runs another program gets the new
- * memory before the new registers. */
-static __always_inline int memory_has_gone(struct walk *w)
-{
-	__u64 mm = 1;
-
-	if (in_exec()) /* until then the thread has its own memory */
-		return !!bpf_probe_read_user(&mm, 8, (void *)w->first_sp);
-	if (unwind_config.task_mm)
-		bpf_probe_read_kernel(&mm, 8, (void *)(bpf_get_current_task() + unwind_config.task_mm));
-	return !mm;
 }
 
 /* Reads the window of the stack. fast_frames() can then make the first step. Otherwise one_frame() makes it, whose code

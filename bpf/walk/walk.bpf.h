@@ -44,6 +44,10 @@ struct list_cursor {
 	               * activation's */
 	__u64 in_c;   /* number of the frames since list_tail() that no loop runs, because they stand for C */
 	__u64 newest; /* entry of the first activation, if boundaries between frames do not give it */
+	__u16 guess;  /* of a repeated walk: a value of the language, not 0; see walk_again() */
+	__u16 if_more, if_less; /* the guess with which the walk is repeated if the list has more, or fewer, activations
+	                         * than there are loops; 0: none */
+	__u16 pad;
 	__u64 own[LIST_OWN]; /* the language's own data, zero at the walk's start */
 	__u64 batch[LIST_BATCH];
 };
@@ -116,6 +120,7 @@ struct walk {
 	__u64 frame_own[FRAME_OWN]; /* that language's own data, of this walk */
 
 	__u64 first_sp;             /* sp at the walk's beginning */
+	__u64 back;                 /* bytes by which the walk begins before pc */
 	__u64 gaps[WALK_GAPS];      /* from earlier walks: missing pages after stacks, with the low bits of the pid
 	                             * below */
 	__u64 signal[34];           /* registers of a signal frame */

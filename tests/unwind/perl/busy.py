@@ -19,7 +19,7 @@ SCRIPT = (f'config = {{ max_map_keys = {SAMPLES + 1000} }} '
           f'profile:hz:{HZ} {{ @[ustack(8192)] = count(); if (++@n >= {SAMPLES}) {{ exit(); }} }} '
           f'interval:s:{10 * SAMPLES // HZ + 20} {{ exit(); }}')
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
-WHOLE = 0.99
+WHOLE = 0.997
 
 # Caller -> sub -> the C function between them; None: there is none.
 SORT, CALL, TIE, FREE = r'Perl_sortsv|Perl_pp_sort', r'Perl_amagic_call', r'Perl_mg_[gs]et', r'Perl_sv_clear|Perl_leave_scope'
