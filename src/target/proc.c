@@ -178,11 +178,46 @@ bool proc_has_other_root(struct target *t, int pid)
 	       (a.st_dev != b.st_dev || a.st_ino != b.st_ino);
 }
 
+/* Reads a link of the process, such as "cwd". Returns its length, or -errno. */
+static ssize_t read_link(struct target *t, int pid, const char *link, char text[PATH_MAX])
+{
+	char path[96];
+	_cleanup_(closep) int fd = target_openat(t, proc_path(path, pid, link), O_PATH | O_NOFOLLOW);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = readlinkat(fd, "", text, PATH_MAX);
+	if (n < 0)
+		return -errno;
+	if (n == 0 || n == PATH_MAX)
+		return -ENAMETOOLONG;
+	text[n] = 0;
+	return n;
+}
+
+/* Opens a path below the current directory of the process with O_PATH. Returns an fd or -errno. */
+static int open_in_cwd(struct target *t, int pid, const char *path)
+{
+	char cwd[PATH_MAX], root[PATH_MAX], full[2 * PATH_MAX];
+	ssize_t n = read_link(t, pid, "root", root), have = read_link(t, pid, "cwd", cwd);
+
+	if (n < 0 || have < 0)
+		return (int)(n < 0 ? n : have);
+	if (n == 1) /* "/" */
+		n = 0;
+	/* Both are paths of the mount namespace, but files are opened from the process's root. */
+	if (strncmp(cwd, root, (size_t)n) != 0 || (cwd[n] && cwd[n] != '/'))
+		return -ENOENT;
+	snprintf(full, sizeof(full), "%s/%s", cwd + n, path);
+	return open_in_root(t, pid, full);
+}
+
 int proc_open_file(struct target *t, int pid, const char *path)
 {
-	int fd = open_in_root(t, pid, path);
+	int fd = *path == '/' ? open_in_root(t, pid, path) : open_in_cwd(t, pid, path);
 
-	if (fd < 0 && kill(pid, 0) && errno == ESRCH)
+	if (fd < 0 && *path == '/' && kill(pid, 0) && errno == ESRCH)
 		fd = target_openat(t, path, O_PATH);
 	return open_regular(fd, 0);
 }

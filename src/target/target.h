@@ -142,8 +142,8 @@ ssize_t proc_maps(struct target *t, int pid, struct proc_map **ret);
 int proc_open_mapping(struct target *t, int pid, const struct proc_map *m);
 /* Returns whether the process has another root directory than the target, as in a container. */
 bool proc_has_other_root(struct target *t, int pid);
-/* Opens a regular file in the root of the process, or in our root if the process has ended. Returns an fd
- * or -errno. */
+/* Opens a regular file in the root of the process, or in our root if the process has ended. A relative path begins at
+ * the current directory of the process. Returns an fd or -errno. */
 int proc_open_file(struct target *t, int pid, const char *path);
 /* Returns a path by which strata can open that file of the process's root while the process runs, or NULL
  * if there is no such file. */

@@ -52,7 +52,7 @@ struct name_store {
 	struct frame_name *(*more)(struct name_store *s);
 };
 
-/* Files in the root of a process, for source maps and sources. */
+/* Files in the root of a process, or relative to its current directory, for source maps and sources. */
 struct sourcemap_files {
 	int (*open)(void *arg, int pid, const char *path); /* returns an fd or -errno */
 	void *arg;

@@ -5,8 +5,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,24 +47,9 @@ void lua_sources_use(struct lua_sources *s, const struct sourcemap_files *files)
 
 /* ---- files ---- */
 
-static int open_source(const struct lua_sources *s, int pid, const char *path)
-{
-	char place[64], full[2 * PATH_MAX];
-	ssize_t n;
-
-	if (*path == '/')
-		return s->files.open(s->files.arg, pid, path);
-	snprintf(place, sizeof(place), "/proc/%d/cwd", pid);
-	n = readlink(place, full, PATH_MAX);
-	if (n <= 0 || n >= PATH_MAX)
-		return -1;
-	snprintf(full + n, sizeof(full) - (size_t)n, "/%s", path);
-	return s->files.open(s->files.arg, pid, full);
-}
-
 static void read_source(struct lua_sources *s, int pid, const char *path)
 {
-	_cleanup_(closep) int fd = open_source(s, pid, path);
+	_cleanup_(closep) int fd = s->files.open(s->files.arg, pid, path);
 	struct stat st;
 	ssize_t n = 0;
 
