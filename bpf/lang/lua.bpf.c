@@ -219,6 +219,8 @@ static __always_inline int name_code(struct lua_scratch *s, __u64 addr, int read
 {
 	struct lua_code_record *r = &s->out;
 
+	/* Userspace looks for names of functions in C in the process. */
+	r->head.time = addr & 1 ? bpf_ktime_get_ns() : 0;
 	r->addr = addr & 1 ? addr >> 1 : addr;
 	r->state = s->own.state;
 	r->kind = (s->proc.kind == LUA_JIT ? LUA_CODE_JIT : LUA_CODE_PUC) + (addr & 1 ? LUA_CODE_PUC_C : 0);

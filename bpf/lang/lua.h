@@ -68,7 +68,7 @@ enum lua_code_kind {
 };
 
 struct lua_code_record {
-	struct lang_record head; /* time: 0 */
+	struct lang_record head; /* time: 0 if it is not a function in C */
 	__u64 code;  /* id: a hash of kind, first_line, size, name and lines; of pid and addr if unreadable or in C */
 	__u64 addr;
 	__u64 state; /* a lua_State of the process */
