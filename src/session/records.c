@@ -264,9 +264,11 @@ int record_print_last(struct record_env *env, const struct image_map *m)
 	return print_map(env, m, shared_fd(env->shared, m->bpf_name), (struct map_wanted){.taken = m->taken});
 }
 
-void record_take_maps(struct record_env *env, const struct image_map *const *maps, size_t n, struct map_wanted wanted)
+size_t record_take_maps(struct record_env *env, const struct image_map *const *maps, size_t n,
+	struct map_wanted wanted)
 {
 	_cleanup_(freep) int *taken = calloc(n + 1, sizeof(*taken));
+	size_t elements = 0;
 
 	if (!taken)
 		out_of_memory();
@@ -274,12 +276,15 @@ void record_take_maps(struct record_env *env, const struct image_map *const *map
 		taken[i] = shared_take(env->shared, maps[i]->bpf_name);
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_(closep) int fd = taken[i];
+		int r;
 
 		if (fd < 0)
 			log_error("cannot empty @%s, which keeps its values: %s", maps[i]->name, why_errno(fd));
 		wanted.taken = fd >= 0;
-		print_map(env, maps[i], fd < 0 ? shared_fd(env->shared, maps[i]->bpf_name) : fd, wanted);
+		r = print_map(env, maps[i], fd < 0 ? shared_fd(env->shared, maps[i]->bpf_name) : fd, wanted);
+		elements += r > 0 ? (size_t)r : 0;
 	}
+	return elements;
 }
 
 static void run_print_map(struct record_env *env, const struct image_record *r, const uint8_t *data)

@@ -45,5 +45,6 @@ int record_print_map(struct record_env *env, const struct image_map *m, int64_t 
 	bool unset);
 /* Prints a map at the end. A map that was taken before has only the values of its last window. */
 int record_print_last(struct record_env *env, const struct image_map *m);
-/* Empties maps that are taken (image_map.taken) at the same time, then prints their elements. */
-void record_take_maps(struct record_env *env, const struct image_map *const *maps, size_t n, struct map_wanted wanted);
+/* Empties maps that are taken (image_map.taken) at the same time, then prints their elements. Returns their number. */
+size_t record_take_maps(struct record_env *env, const struct image_map *const *maps, size_t n,
+	struct map_wanted wanted);

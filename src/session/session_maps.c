@@ -75,7 +75,7 @@ void session_end_window(struct session *s)
 	if (!s->out.output->has_times)
 		s->out.output->text(&s->out, "time", str_text(&time), time.len);
 	str_done(&time);
-	record_take_maps(&env, maps, n, (struct map_wanted){});
+	s->seen += record_take_maps(&env, maps, n, (struct map_wanted){});
 	stream_flush(s->opt.stream);
 }
 

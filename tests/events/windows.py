@@ -65,6 +65,19 @@ def windows(prog, prints, config=''):
     return done, sums, times
 
 
+def last_is_empty(prog):
+    """All events are in the first windows, and the end has none. Returns what strata says."""
+    script = 'tracepoint:syscalls:sys_enter_getpgid { @n = count(); }'
+    process = subprocess.Popen(['timeout', '100', STRATA, '--window', '50ms', '-e', script, '-c', f'sh -c "{prog} 1; read x"'],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    times = 0
+    for line in process.stdout:
+        times = 0 if line.startswith('@n') else times + (':' in line)
+        if times == 3:
+            break
+    return process.communicate()[1]
+
+
 def main():
     if os.geteuid():
         print('1..0 # SKIP needs root')
@@ -87,6 +100,8 @@ def main():
         cases.check(all(sums[map] == wanted[map] for map in MAPS) and times['scalar'] > 3, 'config window', sums, done.stderr)
         cases.check(re.search(r'^\d\d:\d\d:\d\d$', done.stdout, re.M),
                     'a window begins with the time', done.stdout[:500])
+        said = last_is_empty(prog)
+        cases.check('Attached' in said and 'no events' not in said, 'an empty window at the end is no silence', said)
     return cases.done()
 
 
