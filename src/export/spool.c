@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/owner.h"
+#include "base/why.h"
 #include "message.h"
 
 enum { NAME_BYTES = 96 };
@@ -158,13 +160,22 @@ static bool write_all(int fd, const char *data, size_t n)
 	return true;
 }
 
+/* Says it once for each time of trouble. */
+static void fail(struct spool *s, int r)
+{
+	unlinkat(s->dir, NEW, 0);
+	s->failed++;
+	if (!s->failing)
+		log_warn("cannot write to the spool, and messages are lost: %s", why_errno(r));
+	s->failing = true;
+}
+
 void spool_put(struct spool *s, const struct message *m)
 {
 	struct spool_file f = {.number = s->next, .bytes = m->body.len, .since = m->since, .kind = m->kind,
 		.encoded = m->encoded, .packed = m->packed};
 	char name[NAME_BYTES];
-	int fd;
-	bool ok;
+	int fd, r = 0;
 
 	if (f.bytes > s->bytes_max) {
 		s->full++;
@@ -175,13 +186,17 @@ void spool_put(struct spool *s, const struct message *m)
 	make_name(&f, name);
 	unlinkat(s->dir, NEW, 0); /* of a process that was killed */
 	fd = openat(s->dir, NEW, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	ok = fd >= 0 && write_all(fd, m->body.data, m->body.len);
-	ok &= fd >= 0 && !close(fd);
-	if (!ok || renameat(s->dir, NEW, s->dir, name)) {
-		unlinkat(s->dir, NEW, 0);
-		s->failed++;
+	if (fd < 0 || !write_all(fd, m->body.data, m->body.len))
+		r = -errno;
+	if (fd >= 0 && close(fd) && !r)
+		r = -errno;
+	if (!r && renameat(s->dir, NEW, s->dir, name))
+		r = -errno;
+	if (r) {
+		fail(s, r);
 		return;
 	}
+	s->failing = false;
 	s->next++;
 	s->bytes += f.bytes;
 	vec_push(&s->files, f);

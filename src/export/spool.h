@@ -2,6 +2,7 @@
 /* spool.h - messages that wait in a directory, a file each, oldest first. The bytes and the age of the files are
  * bounded. Only one process uses a directory at a time. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -22,6 +23,7 @@ struct spool {
 	VEC(struct spool_file) files; /* oldest first */
 	size_t first;                 /* of files; those before it are gone */
 	uint64_t full, aged, failed;  /* messages that were dropped since the start: by bytes, by age, by the disk */
+	bool failing;                 /* the last message could not be written */
 };
 
 /* Finds the messages of earlier runs. The directory is made if its parent exists. Returns 0 on success, -errno on

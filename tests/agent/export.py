@@ -224,6 +224,8 @@ def test_full(cases, home):
         with Agent(STRATA, home, {'lines': UNIT}, f'[otlp]\nendpoint = http://127.0.0.1:{port}\nspool = {disk}\n') as agent:
             cases.check(until(lambda: agent.metric('strata_export_dropped_total{reason="disk"}')), 'a full disk is counted',
                         agent.get('/metrics')[1])
+            cases.check(agent.errors.read_text().count('cannot write to the spool, and messages are lost: no space') == 1,
+                        '..and reported once', agent.errors.read_text())
             with Receiver(port=port) as r:
                 cases.check(until(lambda: agent.metric('strata_export_spool_requests') == 0 and r.logs()), '..the agent goes on',
                             agent.errors.read_text())
