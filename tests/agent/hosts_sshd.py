@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hosts_sshd.py STRATA - strata --host over ssh: eight sshd on loopback, each in namespaces of its own (pid, mount, uts), so that a
 host can die with all of its processes. sshd and ssh are Debian's, in a tree of packages in build/sshd."""
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -122,7 +123,8 @@ class Host:
 
     def signal(self, number):
         for pid in self.pids():
-            os.kill(pid, number)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def die(self):
         os.kill(self.first(), signal.SIGKILL)
