@@ -192,6 +192,12 @@ def test_options(cases, hosts):
                     done.stdout, done.stderr)
 
 
+def test_alone(cases, hosts):
+    for option in (['--push'], ['--ssh', 'x'], ['--by', 'host']):
+        done = subprocess.run([STRATA, *option, '-e', SCRIPT], capture_output=True, text=True, timeout=60)
+        cases.check(done.returncode == 1 and f'error: {option[0]} needs --host' in done.stderr, f'{option[0]} needs --host', done)
+
+
 def test_long(cases, hosts):
     script = hosts.home / 'long.bt'
     script.write_text(SCRIPT + '// ' + 'x' * 200000)
@@ -345,7 +351,7 @@ def main():
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_sum, test_shells, test_filters, test_twice, test_options, test_long, test_losses, test_hung, test_failing, test_push,
+    for test in (test_sum, test_shells, test_filters, test_twice, test_options, test_alone, test_long, test_losses, test_hung, test_failing, test_push,
                  test_push_places, test_push_running, test_ends, test_kubectl):
         with tempfile.TemporaryDirectory() as home:
             test(cases, Hosts(pathlib.Path(home)))
