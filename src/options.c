@@ -598,7 +598,8 @@ bool options_read(struct options *o, int argc, char **argv)
 	if (o->children && !o->pids.len)
 		return usage("--children needs -p PID; -c traces the children of its command anyway", NULL);
 	if (!o->hosts && (o->push || o->ssh || o->by_host))
-		return usage(o->push ? "--push needs --host" : o->ssh ? "--ssh needs --host" : "--by needs --host", NULL);
+		return usage(o->push ? "--push needs --host" : o->ssh ? "--ssh needs --host" :
+			"--by needs --host", NULL);
 	o->traced.tree = o->pids.len > 1 || o->children;
 	if (o->command && o->traced.pid)
 		return usage("-c and -p cannot be used together", NULL);
