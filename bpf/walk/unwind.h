@@ -266,8 +266,8 @@ struct mapping_chunk {
  * the stack for this process. */
 #define MAPPING_MISSES_MAX 192
 /* The limit for a process that userspace has not published yet, in bytes sent. Map `unknown_procs`: ARRAY of struct
- * unknown_proc by UNKNOWN_SLOT(tgid). Userspace clears the slot when it publishes the process, or when the process ends.
- * Another unknown process with the same slot takes it over: the limit then begins anew for both. */
+ * unknown_proc by UNKNOWN_SLOT(tgid). Userspace clears the slot when it publishes the process, or when the process
+ * ends. Another unknown process with the same slot takes it over: the limit then begins anew for both. */
 #define UNKNOWN_BYTES_MAX (6 << 20)
 #define UNKNOWN_SLOTS     2048
 #define UNKNOWN_SLOT(pid) ((__u32)(pid) & (UNKNOWN_SLOTS - 1))

@@ -57,7 +57,7 @@ struct image_object {
 /* Starts loading. Returns 0 on success, -errno on failure, which it reports in the script's terms. Call
  * image_object_wait() afterwards, before obj is used, or image_object_done(). */
 int image_object_start(struct image_object *o, const struct image *img, struct load_env *env);
-/* Programs that walk are loaded with these languages, 1 << enum frame_lang, in addition to those of processes that u has
+/* Programs that walk are loaded with these languages, 1 << enum frame_lang, in addition to those of processes that were
  * read. */
 void image_object_expect(struct image_object *o, uint32_t languages);
 /* Call it when u has read processes: programs that are not under way yet are loaded for the processes' languages.

@@ -155,8 +155,8 @@ const char *proc_find_mapped(struct target *t, int pid, const char *name);
 const char *const *proc_objects(struct target *t, int pid);
 /* Reads the thread ids: free(*ret). Returns their number or -errno. */
 ssize_t proc_threads(struct target *t, int pid, int **ret);
-/* Returns "/usr/bin/python3.11", which the caller frees. Returns NULL and sets errno on failure: ENOENT if the process has
- * ended, or is a thread of the kernel. */
+/* Returns "/usr/bin/python3.11", which the caller frees. Returns NULL and sets errno on failure: ENOENT if the process
+ * has ended, or is a thread of the kernel. */
 char *proc_exe(struct target *t, int pid);
 /* Reads the beginning of /proc/PID/NAME and adds a NUL. The caller frees it. Returns NULL if it cannot be
  * read. */

@@ -66,7 +66,7 @@ struct lang {
 	size_t generation_at;   /* offset in struct STEM_proc of a u32 that differs for two processes with the same
 	                         * pid: see LANG_BY_KERNEL; 0: none */
 
-	const char *program;    /* the usual names of its interpreters begin so, without a directory; NULL: it has none */
+	const char *program;    /* the usual names of its interpreters begin so, without a directory; NULL: none */
 
 	/* ---- a file: return 0 or -errno ---- */
 

@@ -4,14 +4,27 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "unwinders/native/cache.h"
+#include "unwinders/unwinders.h"
 
 const struct lang *const langs[FRAME_LANGS] = {
 #define L(id, stem, builtin, kind, name) [FRAME_LANG_##id] = &lang_##stem,
 #include "bpf/languages.def"
 #undef L
 };
+
+uint32_t unwinders_usual_languages(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	uint32_t ret = 0;
+
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		if (langs[i]->program && !strncmp(name, langs[i]->program, strlen(langs[i]->program)))
+			ret |= 1U << i;
+	return ret;
+}
 
 int lang_note(const struct lang_file *f, const struct lang *l, int (*find)(struct elf *e, void *ret), void *ret,
 	size_t size)

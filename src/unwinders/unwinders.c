@@ -268,17 +268,6 @@ uint32_t unwinders_languages(const struct unwinders *u)
 	return files_languages(u->files);
 }
 
-uint32_t unwinders_usual_languages(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	uint32_t ret = 0;
-
-	for (unsigned i = 1; i < FRAME_LANGS; i++)
-		if (langs[i]->program && !strncmp(name, langs[i]->program, strlen(langs[i]->program)))
-			ret |= 1U << i;
-	return ret;
-}
-
 int unwinders_share_maps(struct unwinders *u, struct bpf_object *obj, uint32_t languages)
 {
 	return u->maps->share(u->maps, obj, languages);
