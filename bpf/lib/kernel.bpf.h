@@ -18,8 +18,8 @@
 struct task_struct;
 struct pt_regs;
 
-/* Before Linux 5.17 there is no bpf_loop(). The verifier then follows each round, so loops end early; a
- * stack is marked if one did. The verifier needs the constant limit, which clang drops if it knows that n is below it. */
+/* Before Linux 5.17 there is no bpf_loop(). The verifier then follows each round, so loops end early; a stack is marked
+ * if one did. The verifier needs the constant limit, which clang drops if it knows that n is below it. */
 #ifdef NO_BPF_LOOP
 #define LOOP_ROUNDS 2048 /* rounds of a walk, see walk_round() */
 #define LOOP_MAX    256  /* rounds of other loops */
