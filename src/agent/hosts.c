@@ -197,7 +197,7 @@ static void on_line(void *arg, struct process *p, const char *line, size_t n)
 	struct host *h = arg;
 
 	if (h->all->push && !h->sends && !h->sent && push_is_wanted(line, n)) {
-		str_clear(&h->text); /* what a shell says at its start */
+		str_clear(&h->text); /* drops the shell's greeting */
 		send_program(h);
 		return;
 	}

@@ -81,7 +81,7 @@ static void count_writes(struct stmt *first, struct uses *u)
 	}
 }
 
-/* Returns whether an event reads the map: what it does then would depend on the events that were left out. */
+/* Returns whether a probe of an event reads the map. Its result would depend on left-out events. */
 static bool is_read(const struct check *c, const struct map *m)
 {
 	struct uses u = {.map = m};

@@ -23,7 +23,7 @@ bool entries_suit(const struct image *img);
 int entries_open(struct entries **ret, const struct image *img, struct bpf_object *obj, const struct load_env *env);
 void entries_free(struct entries *e);
 
-/* Programs that walk are loaded with these languages, too. */
+/* Adds languages (1 << enum frame_lang) with which the programs that walk are loaded. */
 void entries_expect(struct entries *e, uint32_t languages);
 
 /* Starts loading the programs that walk, if the unwinders have seen a language which those that are loaded do not have,
