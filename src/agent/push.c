@@ -109,12 +109,12 @@ static const char *unfit(struct push *p)
 	Elf64_Ehdr h;
 
 	if (p->size < sizeof(h))
-		return "it is not a program";
+		return "the file is not a program";
 	memcpy(&h, p->data, sizeof(h));
 	p->machine = machine_of(&h);
 	if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 || !p->machine)
-		return "it is not a program for x86_64 or aarch64";
-	return is_dynamic(p, &h) ? "it needs libraries, which the hosts may not have" : NULL;
+		return "the file is not a program for x86_64 or aarch64";
+	return is_dynamic(p, &h) ? "the program needs libraries, which the hosts may not have" : NULL;
 }
 
 static int read_program(struct push *p, const char *path)
