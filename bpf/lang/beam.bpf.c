@@ -51,7 +51,7 @@ __global int beam_begin(struct walk *w)
 	s->began = now;
 	s->round++;
 	if (s->pid != pid || s->proc.generation != p->generation)
-		s->end_of_all = 0;
+		s->end_of_all = p->end;
 	s->proc = *p;
 	s->pid = pid;
 	return beam_tables(s);

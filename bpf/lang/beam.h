@@ -23,6 +23,7 @@ struct beam_tsd {
 };
 
 #define BEAM_TABLES 3 /* code that is being loaded changes one of them */
+#define BEAM_HEAP_MAX (1ULL << 40) /* bytes, and words */
 
 /* One process. Map `beam_procs`: HASH, key: u32 tgid. Nothing here changes while the process runs.
  *
@@ -30,6 +31,7 @@ struct beam_tsd {
 struct beam_proc {
 	__u64 ranges;     /* address of r[BEAM_TABLES]; 0: the layout is unknown, and stacks are marked */
 	__u64 atoms;      /* address of the table of atoms */
+	__u64 end;        /* the last return address of each Erlang process's stack; 0: not known yet */
 	__u32 key;        /* of the thread-specific ErtsSchedulerData */
 	__u16 current;    /* ErtsSchedulerData: current_process */
 	__u16 heap;       /* Process: heap, hend, abandoned_heap, heap_sz */
@@ -42,7 +44,7 @@ struct beam_proc {
 	struct beam_tsd tsd;
 	__u32 pad3;
 };
-ABI_SIZE(beam_proc, 56);
+ABI_SIZE(beam_proc, 64);
 
 /* An Erlang process, <0.number.serial>. Its identifier is a term: the tag 0011, pid_bits of number, then the serial
  * number. OTP 25 has 15 and 13 bits of them. OTP 27 and 29 have 28 and 32 bits, and the low pid_places bits of the

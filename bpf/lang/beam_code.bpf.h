@@ -15,7 +15,6 @@ SEEN_MAP(beam_seen, BEAM_SEEN_BUCKETS);
 #define BEAM_TRUST 1000000 /* ns for which a memo is trusted without a check */
 #define BEAM_KEYS_MAX 1024
 #define BEAM_FRAME_WORDS 1100 /* a function has at most 1024 registers on the stack */
-#define BEAM_HEAP_MAX (1ULL << 40)
 #define BEAM_STACK_MAX (1ULL << 36) /* bytes */
 #define BEAM_MODULES_MAX (1 << 20)
 #define BEAM_FUNCTIONS_MAX (1 << 20)

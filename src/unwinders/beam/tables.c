@@ -200,20 +200,43 @@ static unsigned table_places(const uint64_t *w)
 	return (unsigned)shift + BEAM_LINE_BITS;
 }
 
+/* The same of a table of OTP 25, in which max and the masks are u32. */
+static unsigned table_places_25(const uint64_t *w)
+{
+	uint32_t max = (uint32_t)w[2], places = max ? (unsigned)__builtin_ctz(max) : 0;
+
+	return places >= PLACES_MIN && places <= PLACES_MAX && max == 1U << places && w[2] >> 32 == max - 1 ? places : 0;
+}
+
+/* Returns the return address below the first function of an Erlang process, which is the same in all of them, or 0. */
+static uint64_t find_end(const struct beam_memory *m, uint64_t process, const struct beam_proc *p)
+{
+	uint64_t heap[4], word;
+
+	if (m->read(m->arg, process + p->heap, heap, sizeof(heap)) || heap[0] % 8 || heap[3] > BEAM_HEAP_MAX ||
+		heap[1] - heap[0] != heap[3] * 8 || m->read(m->arg, heap[1] - 8, &word, sizeof(word)))
+		return 0;
+	return word % 4 ? 0 : word;
+}
+
 /* Finds the table of Erlang processes. That of ports has the same layout. The first process, <0.0.0>, never ends. */
 static void find_processes(const struct beam_memory *m, const uint64_t *words, size_t n, struct beam_proc *ret)
 {
+	bool old = ret->functions == FUNCTIONS_25;
 	unsigned tries = 0;
 
-	for (size_t i = 0; i + 7 <= n && tries < TRIES_MAX && !ret->pid_bits; i++) {
-		unsigned places = table_places(words + i);
-		uint64_t id = 0;
+	for (size_t i = 0; i + 7 <= n && tries < TRIES_MAX; i++) {
+		unsigned places = old ? table_places_25(words + i) : table_places(words + i);
+		uint64_t process, id = 0;
 
 		tries += places > 0;
-		if (!places || m->read(m->arg, words[i], &id, 8) || m->read(m->arg, id, &id, 8) || id != BEAM_PID_TAG)
+		if (!places || m->read(m->arg, words[i], &process, 8) || m->read(m->arg, process, &id, 8) ||
+			id != BEAM_PID_TAG)
 			continue;
-		ret->pid_bits = BEAM_PID_BITS;
-		ret->pid_places = places;
+		ret->pid_bits = old ? BEAM_PID_OLD_BITS : BEAM_PID_BITS;
+		ret->pid_places = old ? 0 : places;
+		ret->end = find_end(m, process, ret);
+		return;
 	}
 }
 
@@ -235,8 +258,7 @@ int beam_find(const struct beam_memory *m, uint64_t start, uint64_t size, const 
 	ret->heap = ret->functions == FUNCTIONS_25 ? HEAP_25 : HEAP_27;
 	if (ret->functions == FUNCTIONS_25)
 		ret->pid_bits = BEAM_PID_OLD_BITS;
-	else
-		find_processes(m, words, n, ret);
+	find_processes(m, words, n, ret);
 	if (f->key && m->read(m->arg, f->key + bias, &ret->key, 4))
 		ret->key = UINT32_MAX;
 	return 0;

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """busy.py STRATA HZ SAMPLES [ERLANG...] - a profile of a busy Erlang: each function was called by one that may call
-it, the line is within the function, and the stacks are whole, except a few that were interrupted while the garbage
-collector moves a stack. So are the stacks of --unwind, which stops the threads and, with its first stack, cannot know yet
-where all stacks end, so that it marks more of them. Prints TAP."""
+it, the line is within the function, and the stacks are whole, also while the garbage collector moves a stack. So are the
+stacks of --unwind, which stops the threads. Prints TAP."""
 import os
 import pathlib
 import re
@@ -23,7 +22,7 @@ SCRIPT = (f'config = {{ max_map_keys = {SAMPLES + 1000} }} '
 STOPS = 20
 STACK = re.compile(r'^@\[\n(.*?)\n\]: (\d+)$', re.M | re.S)
 FRAME = re.compile(r"([a-z]\w*):(\w+|'[^']+')/(\d+)(?: (\S+\.erl):(\d+)(?:-(\d+))?)?$")
-WHOLE = 0.99
+WHOLE = 0.997
 # Functions of busy.erl, and what they call: others of busy.erl, or modules, whose functions may call each other and, by
 # funs, the functions after the `|`.
 WORK = {'sorted', 'matched', 'big', 'compared', 'mapped', 'garbage', 'bytes', 'caught', 'recurse', 'asked', 'swept'}
@@ -133,14 +132,10 @@ def look(cases, name):
     cases.check(total >= 0.7 * SAMPLES and whole >= WHOLE * total and not wrong and not missing,
                 f'{name}: {total} stacks, {whole} whole, {wrong} wrong',
                 *sorted(((n, what) for what, n in tally.items()), reverse=True)[:8], missing, worst, done.stderr)
-    # Only the garbage collector's stops are marked, a tenth of all: it has moved the stack, and --unwind knows no other one.
-    # In a stripped beam.smp it has a name only if Erlang's garbage_collect() calls it.
     judged = [(judge(short(text.rstrip()), set()), text) for text in held]
     whole = sum(what == 'whole' for what, _ in judged)
     wrong = [(what, text) for what, text in judged if what not in ('whole', 'other')]
-    nameless = sum('garbage_collect' not in text and 'beam.smp+0x' in text for _, text in wrong)
-    cases.check(whole >= STOPS / 2 and len(wrong) <= whole / 3 and nameless <= whole / 10 and
-                all(what.startswith('marked') and ('garbage_collect' in text or 'beam.smp+0x' in text) for what, text in wrong),
+    cases.check(whole >= STOPS / 2 and len(wrong) <= 1 and all(what.startswith('marked') for what, _ in wrong),
                 f'{name}: --unwind: {whole} whole of {len(judged)} stacks', *(part for pair in wrong[:3] for part in pair))
 
 
