@@ -69,6 +69,15 @@ void advice_show_idle(const struct advice *a)
 		log_hint("all of these waits are idle: the threads had no work");
 }
 
+void advice_begins(const struct advice *a)
+{
+	const struct frame_name *f = &a->begins;
+
+	if (f->begins)
+		log_hint("%s:~%u: the line is not known; %s begins in line %u", f->file, f->begins,
+			f->name ? f->name : "the function", f->begins);
+}
+
 void advice_map(struct advice *a, const struct show *s, const struct map_content *c)
 {
 	if (!type_has(c->map->key, TYPE_STACK))

@@ -214,6 +214,7 @@ static void set_output(struct session *s, const struct session_options *opt)
 	s->show = (struct show){
 		.target = s->target,
 		.libraries = opt->libraries,
+		.begins = &s->advice.begins,
 		.exact = opt->output->exact,
 		.text = output_show_text(opt->output, s->out.terminal),
 		.skips_empty = s->out.terminal || !opt->settings->print_empty_stacks,
@@ -713,6 +714,7 @@ int session_finish(struct session *s)
 	if (!s->opt.quiet)
 		report_problems(s);
 	if (!s->opt.quiet) {
+		advice_begins(&s->advice);
 		advice_show_idle(&s->advice);
 		advice_own_code(&s->advice);
 	}

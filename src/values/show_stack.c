@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/str.h"
 #include "bpf/lib/record.h"
 #include "frames.h"
@@ -27,28 +26,14 @@ static bool is_native(const struct frame_name *f)
 	return f->lang == FRAME_LANG_NATIVE || f->lang == FRAME_LANG_KERNEL;
 }
 
-/* ":~line" is the line in which the function begins, if the present line is unknown. */
-static void add_begin(const struct frame_name *n, struct str *out)
-{
-	static bool explained;
-
-	if (!n->begins)
-		return;
-	str_addf(out, ":~%u", n->begins);
-	if (!explained)
-		log_hint("%s:~%u: the line is not known; %s begins in line %u", n->file, n->begins,
-			n->name ? n->name : "the function", n->begins);
-	explained = true;
-}
-
 static void add_number(char before, uint64_t v, struct str *out)
 {
 	str_addc(out, before);
 	str_add_uint(out, v);
 }
 
-/* Appends "name file:line", or "name file:line:column", for a language's frame; "name file:3-7"
- * for several stacks' frames. */
+/* Appends "name file:line", or "name file:line:column", for a language's frame; "name file:3-7" for several stacks'
+ * frames; "name file:~2" if only the line is known in which the function begins. */
 static void add_source(const struct shown_frame *f, struct str *out)
 {
 	const struct frame_name *n = &f->name;
@@ -59,7 +44,8 @@ static void add_source(const struct shown_frame *f, struct str *out)
 	str_addc(out, ' ');
 	add_safe(out, n->file);
 	if (!n->line) {
-		add_begin(n, out);
+		if (n->begins)
+			str_addf(out, ":~%u", n->begins);
 		return;
 	}
 	add_number(':', n->line, out);
@@ -218,6 +204,8 @@ static void line_build_id(const struct show *s, const struct shown_frame *f, str
 static void add_line(const struct show *s, enum stack_mode mode, const struct shown_frame *f,
 	struct str *out)
 {
+	if (s->begins && !s->begins->begins && !f->name.line && f->name.file)
+		*s->begins = f->name;
 	switch (mode) {
 	case STACK_LINE:
 		line_line(f, out);

@@ -79,7 +79,8 @@ def own_code(cases):
                     'the last line names --only', last)
         for only in '*.py', f'{dir}/*':
             out = on_terminal(*command, '--only', only)
-            cases.check('handle ' in out and 'PyEval' not in out and 'hint: ' not in out, f'--only {only}', out[-3000:])
+            cases.check('handle ' in out and 'PyEval' not in out and 'stacks: --only' not in out, f'--only {only}',
+                        re.findall('.*(?:PyEval|hint: ).*', out), out[-3000:])
         cases.check('--only' not in run(*command).stderr, 'no such hint for a pipe')
 
 
