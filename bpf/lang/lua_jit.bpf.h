@@ -12,7 +12,7 @@
 #define CFRAME_PC   24
 #define CFRAME_SIZE 80
 #define CFRAME_FP   (-2)
-#define SPREAD_MAX  512 /* bytes by which a trace extends the frame */
+#define SPREAD_MAX  768 /* bytes by which a trace extends the frame, with the registers that are saved when it is left */
 #define TRACES_MAX  65535
 
 /* lua_State: glref, base, maxstack, stack */
@@ -66,18 +66,26 @@ static long try_frame(__u32 i, void *data)
 	return 0;
 }
 
-/* Returns the rule of a trace: it has the lua_State and the return address at the VM's places, above its own words. */
-__global __u64 lua_compiled(struct walk *w)
+/* Returns the rule of a frame that has the lua_State and the return address at the VM's places, above its own words; 0:
+ * there is none. */
+__global __u64 jit_spread_rule(struct walk *w)
 {
-	__u32 pid = w ? w->pid : 0;
-	struct lua_proc *p = bpf_map_lookup_elem(&lua_procs, &pid);
 	struct trace_search s = {};
 
-	if (!w || !p || p->kind != LUA_JIT || WALK_ARM64(w))
+	if (!w || WALK_ARM64(w))
 		return 0;
 	s.at = w->sp;
 	bpf_loop(SPREAD_MAX / 16, try_frame, &s, 0);
 	return s.call ? RULE(RULE_CFA, RULE_REG_SP, 0, CFRAME_FP, CFRAME_SIZE + (s.at - 16 - w->sp)) : 0;
+}
+
+/* Returns the rule of a trace. */
+__global __u64 lua_compiled(struct walk *w)
+{
+	__u32 pid = w ? w->pid : 0;
+	struct lua_proc *p = bpf_map_lookup_elem(&lua_procs, &pid);
+
+	return w && p && p->kind == LUA_JIT ? jit_spread_rule(w) : 0;
 }
 
 #include "lua_trace.bpf.h"
@@ -107,6 +115,33 @@ __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 	return value;
 }
 
+/* While a trace is left, its frame holds the registers that vm_exit_handler saves, so the VM's rule is wrong. The stack
+ * of the state lacks frames until they are made from a snapshot: the newest one hides them, and its line is not known.
+ * Begins the activation of such a frame. Returns 0 on success, -1 on failure. */
+__global int jit_leave(struct walk *w, struct lua_scratch *s)
+{
+	__u64 rule = w && s && !(w->map.flags & MAPPING_ANON) ? jit_spread_rule(w) : 0, state = 0, base = 0, global = 0;
+	struct lua_place *p;
+
+	if (!rule || !s || !w)
+		return -1;
+	p = &place_of(w)->own;
+	if (read_word(w->sp + cfa_offset(rule) - CFRAME_SIZE + CFRAME_L, &state) ||
+		read_word(state + STATE_GLOBAL, &global) || read_word(global + s->proc.jit_base, &base) ||
+		(!base && read_word(state + STATE_BASE, &base)))
+		return -1;
+	w->rule = rule;
+	p->pc = 0;
+	w->list.frame = p->next;
+	if (state == p->state)
+		return 0;
+	p->state = state;
+	w->list.frame = base - 8;
+	s->own.slots.base = 0;
+	s->own.slots.hides = LUA_HIDES;
+	return 0;
+}
+
 /* Begins the activation of this frame of the VM, or of a trace. It has none while the VM is entered or left. Returns 0
  * on success, -1 on failure. */
 static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
@@ -117,7 +152,7 @@ static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
 	if (cfa_offset(w->rule) < CFRAME_SIZE)
 		return 0;
 	if (read_word(frame + CFRAME_L, &state) || !jit_is_state(state) || read_word(frame + CFRAME_PC, &p->pc))
-		return w->flags & WALK_EXACT ? 0 : -1;
+		return !jit_leave(w, s) || (w->flags & WALK_EXACT) ? 0 : -1;
 	w->list.frame = p->next;
 	if (state == p->state)
 		return 0;

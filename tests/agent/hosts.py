@@ -256,10 +256,15 @@ int main(int n, char **words)
 '''
 
 
+def files_of_push():
+    return set(map(str, pathlib.Path('/tmp').glob('strata.*')))
+
+
 class Pushed:
     """The static program, and what it leaves."""
     def __init__(self, hosts):
         self.hosts, self.sign = hosts, hosts.home / 'pushed'
+        self.before = files_of_push()
         self.program = hosts.home / 'static'
         subprocess.run(['cc', '-static', '-x', 'c', '-o', self.program, '-'], input=STATIC % (hosts.home, STRATA), text=True,
                        check=True)
@@ -277,7 +282,7 @@ class Pushed:
 
     def left(self):
         """Returns files of the hosts: they begin with none."""
-        return [str(path) for path in self.hosts.home.glob('bare-*/*')] + list(map(str, pathlib.Path('/tmp').glob('strata.*')))
+        return [str(path) for path in self.hosts.home.glob('bare-*/*')] + sorted(files_of_push() - self.before)
 
 
 def test_push(cases, hosts):
