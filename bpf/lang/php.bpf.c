@@ -10,6 +10,8 @@
  * php.h describes the layouts. */
 #include "php.h"
 
+#include "bpf/lib/insn.h"
+
 #define LIST_STEM       php
 #define LIST_LANG       FRAME_LANG_PHP
 #define LIST_UNREADABLE PHP_UNREADABLE
@@ -76,13 +78,44 @@ _Static_assert(HASH_WORDS == HASH_THIRD + PHP_FILE_MAX / 8, "a power of 2");
 
 /* ---- the process ---- */
 
+/* While a trace is left, its frame has the registers above its own words: 16 of 8 bytes, 16 of SSE, and the number of
+ * the exit. ext/opcache/jit/zend_jit_x86.dasc of PHP 8.2, zend_jit_trace_exit_stub(); ir_x86.dasc of 8.4,
+ * ir_emit_exitcall(). */
+#define EXIT_BYTES (16 * 8 + 16 * 8)
+#define EXIT_TRIES 4
+
+struct exit_search {
+	__u64 slot;  /* of the return address in a frame that is not left */
+	__u64 shift; /* bytes of registers */
+	__u64 found;
+};
+
+static long try_exit(__u32 i, void *data)
+{
+	struct exit_search *s = data;
+	__u64 ra = 0, before = 0;
+
+	s->shift = i ? EXIT_BYTES - 8 + 8 * i : 0;
+	if (bpf_probe_read_user(&ra, 8, (void *)(s->slot + s->shift)) ||
+		bpf_probe_read_user(&before, 8, (void *)(ra - 8)) || !X86_IS_CALL(before))
+		return 0;
+	s->found = 1;
+	return 1;
+}
+
 /* opcache's JIT compiler makes code that runs in the C frame of execute_ex(). */
 __global __u64 php_compiled(struct walk *w)
 {
 	__u32 pid = w ? w->pid : 0;
 	struct php_proc *p = bpf_map_lookup_elem(&php_procs, &pid);
+	struct exit_search s = {};
+	__u64 rule = p ? p->jit_rule : 0;
 
-	return p ? p->jit_rule : 0;
+	if (!w || !rule || WALK_ARM64(w) || RULE_KIND(rule) != RULE_CFA || RULE_REG(rule) != RULE_REG_SP)
+		return rule;
+	s.slot = w->sp - 8 + (RULE_FLAGS(rule) & RULE_RBX ? RULE_OFFSET_24(rule) : RULE_OFFSET(rule));
+	bpf_loop(EXIT_TRIES, try_exit, &s, 0);
+	return s.found ? rule + (s.shift << 32) : rule;
 }
 
 static __always_inline void move_proc(struct php_proc *p, __u64 bias)
