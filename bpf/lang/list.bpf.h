@@ -165,6 +165,10 @@ static __always_inline struct LIST(scratch) *begin(struct walk *w)
 	place_of(w)->window_size = 0;
 	place_of(w)->own = (struct LIST(place)){};
 	s = scratch_of(w);
+#ifdef STRATA_HOST
+	if (w->flags & WALK_LATE) /* the list may have changed since */
+		return NULL;
+#endif
 	if (!s || find_proc(w, s, w->list.file, w->list.bias))
 		return NULL;
 	w->list.begun = LIST_HAS_LANG;

@@ -89,7 +89,7 @@ __global int lua_begin(struct walk *w)
 {
 	struct lua_scratch *s;
 
-	if (!w || (w->flags & WALK_LATE)) /* the list may have changed since */
+	if (!w)
 		return -1;
 	s = begin(w);
 	if (!s)

@@ -313,8 +313,6 @@ static const void *find_proc(struct host_tables *t, unsigned lang, uint32_t pid)
 	struct walk_tables *w = (struct walk_tables *)t;
 	const struct process *p = processes_find(w->u->processes, pid);
 
-	if (t->is_late && lang_kind(lang) == LANG_LIST)
-		return NULL;
 	return p ? p->lang[lang].proc : NULL;
 }
 
