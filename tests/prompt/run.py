@@ -192,7 +192,7 @@ def commands():
         t.line('macro one() { 1 }')
         t.line('interval:ms:50 { @saved += one; if (@saved == 3) { print("three"); exit(); } }')
         sees(t, 'a script with a macro', '\nthree\n', 'has called exit')
-        t.line('interval:ms:50 { @other += one; if (@other == 3) { print("again"); exit(); } }')
+        t.line('interval:ms:50 { @other += one; if (@other == 3) { print("again"); } }')
         t.line(':save saved.bt')
         sees(t, ':save', 'strata saved.bt runs it')
         t.line(':save saved.bt')
@@ -209,7 +209,7 @@ def commands():
         t.keys('C-d')
         t.wait('left with')
         text = pathlib.Path(t.dir.name, 'saved.bt').read_text()
-        done = subprocess.run([STRATA, pathlib.Path(t.dir.name, 'saved.bt')], capture_output=True, text=True, timeout=20)
+        done = subprocess.run([STRATA, '-d', '2', pathlib.Path(t.dir.name, 'saved.bt')], capture_output=True, text=True, timeout=20)
         cases.check(done.returncode == 0 and 'again' in done.stdout and 'three' not in text, 'the saved script runs', text, done)
 
 
