@@ -12,7 +12,7 @@
 #define CFRAME_PC   24
 #define CFRAME_SIZE 80
 #define CFRAME_FP   (-2)
-#define SPREAD_MAX  768 /* bytes by which a trace extends the frame, with the registers that are saved when it is left */
+#define SPREAD_MAX  768 /* bytes by which a trace, and the registers saved when it is left, extend the frame */
 #define TRACES_MAX  65535
 
 /* lua_State: glref, base, maxstack, stack */

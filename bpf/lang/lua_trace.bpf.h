@@ -324,6 +324,33 @@ __global __u32 hides_call(struct lua_scratch *s, __u64 first, __u64 second)
 	return has_call(s, from, link - 4) || has_call(s, start, to) ? LUA_HIDES : 0;
 }
 
+static __always_inline int has_function(__u64 base, __u64 function)
+{
+	__u64 found = 0;
+
+	return !read_word(base - 16, &found) && !((found ^ function) & VALUE_MASK);
+}
+
+/* A trace that ends in another one, or returns below the frame with which it began, changes jit_base before or
+ * after its code is that of another snapshot (lj_asm.c, asm_tail_link(); lj_asm_x86.h, asm_retf()). Returns the
+ * base that the snapshot means, whose last word is end: the frame there has the snapshot's function. */
+__global __u64 snapshot_base(struct lua_scratch *s, __u64 base, __u64 end)
+{
+	__u64 function, lower = base - 8 * (end & 0xff), link = 0, called = 0;
+
+	if (!s || s->own.slots.walk[0] != s->walk)
+		return base;
+	function = s->own.slots.value[0];
+	if (function <= REF_MAX || has_function(base, function))
+		return base;
+	if (has_function(lower, function))
+		return lower;
+	if (read_word(base - 8, &link) || (link & LINK_TYPE) != LINK_LUA || read_word(link - 4, &called))
+		return base;
+	lower = base - 8 * (2 + (called >> 8 & 0xff));
+	return has_function(lower, function) ? lower : base;
+}
+
 /* Returns the base of the newest frame of the trace that runs, 0 if it is unknown. base: the one with which the trace
  * began. Sets the pc. */
 static __always_inline __u64 trace_base(struct walk *w, struct lua_scratch *s, __u64 state, __u64 base)
@@ -342,6 +369,7 @@ static __always_inline __u64 trace_base(struct walk *w, struct lua_scratch *s, _
 	end = find_snapshot(w, s);
 	if (!end)
 		return 0;
+	base = snapshot_base(s, base, end);
 	s->own.slots.base = base;
 	s->own.slots.hides = hides_call(s, s->own.slots.first, s->own.slots.second);
 	place_of(w)->own.pc = end >> 8;
