@@ -14,51 +14,6 @@
 #include "model/attach_point.h"
 #include "model/builtin.h"
 
-/* ---- maps that programs read -------------------------------------------- */
-
-struct uses {
-	const struct map *map;
-	unsigned all, writes;
-};
-
-static bool count_use(struct expr *n, void *arg)
-{
-	struct uses *u = arg;
-
-	u->all += n->kind == EXPR_MAP && n->map.map == u->map;
-	return false;
-}
-
-/* Counts aggregations, and calls in which userspace does something with the whole map. */
-static void count_writes(struct stmt *first, struct uses *u)
-{
-	for (struct stmt *n = first; n; n = n->next) {
-		struct stmt **parts[STMT_STMTS_MAX];
-		const struct expr *e = n->kind == STMT_ASSIGN && n->assign.op == OP_NONE ? n->assign.left : NULL;
-
-		if (n->kind == STMT_EXPR && n->expr->kind == EXPR_CALL && n->expr->call.builtin->flags & BUILTIN_RECORD)
-			e = n->expr->call.args;
-		if (e && n->kind == STMT_EXPR && (e->kind != EXPR_MAP || e->map.keys))
-			e = NULL;
-		u->writes += e && e->kind == EXPR_MAP && e->map.map == u->map;
-		for (unsigned i = 0, most = stmt_stmts(n, parts); i < most; i++)
-			count_writes(*parts[i], u);
-	}
-}
-
-static bool is_read(const struct gen *g, const struct map *m)
-{
-	struct uses u = {.map = m};
-
-	for (struct probe *p = g->script->probes; p; p = p->next) {
-		if (p->predicate)
-			expr_any(p->predicate, count_use, &u);
-		stmt_any(p->body, count_use, &u);
-		count_writes(p->body, &u);
-	}
-	return u.all > u.writes;
-}
-
 /* ---- effects that can wait ---------------------------------------------- */
 
 struct scan {
@@ -113,7 +68,7 @@ static void check_assignment(struct scan *s, struct stmt *n)
 		because(s, "@%s is not an aggregation", m->name);
 	else if (m->value->agg.kind == AGG_TSERIES)
 		because(s, "@%s depends on the time", m->name);
-	else if (is_read(s->g, m))
+	else if (script_reads_map(s->g->script, m, NULL))
 		because(s, "a program reads @%s", m->name);
 }
 

@@ -341,6 +341,9 @@ unsigned expr_operands(const struct expr *n, struct expr *ret[EXPR_OPERANDS_MAX]
  * true. Returns whether f did. */
 bool expr_any(struct expr *first, bool (*f)(struct expr *n, void *arg), void *arg);
 bool stmt_any(struct stmt *first, bool (*f)(struct expr *n, void *arg), void *arg);
+/* Returns whether these probes (NULL: all) read the map: they use it other than to write elements by = or
+ * aggregations, or to hand it to userspace whole, as print(@m) does. The script is resolved. */
+bool script_reads_map(const struct script *s, const struct map *m, bool (*wanted)(const struct probe *p));
 const char *stmt_kind_name(enum stmt_kind k);
 const char *op_text(enum op op);
 /* Prints the tree, one expression or statement per line, two spaces per level; with types if it was

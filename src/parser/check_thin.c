@@ -56,46 +56,6 @@ static bool has_effect(struct expr *n, void *arg)
 	return n->kind == EXPR_BLOCK || (n->type && type_is_late(n->type));
 }
 
-struct uses {
-	const struct map *map;
-	size_t all, writes;
-};
-
-static bool count_use(struct expr *n, void *arg)
-{
-	struct uses *u = arg;
-
-	u->all += n->kind == EXPR_MAP && n->map.map == u->map;
-	return false;
-}
-
-static void count_writes(struct stmt *first, struct uses *u)
-{
-	for (struct stmt *n = first; n; n = n->next) {
-		struct stmt **parts[STMT_STMTS_MAX];
-
-		u->writes += n->kind == STMT_ASSIGN && n->assign.op == OP_NONE && n->assign.left->kind == EXPR_MAP &&
-			n->assign.left->map.map == u->map;
-		for (unsigned i = 0, most = stmt_stmts(n, parts); i < most; i++)
-			count_writes(*parts[i], u);
-	}
-}
-
-/* Returns whether a probe of an event reads the map. Its result would depend on left-out events. */
-static bool is_read(const struct check *c, const struct map *m)
-{
-	struct uses u = {.map = m};
-
-	for (struct probe *p = c->script->probes; p; p = p->next) {
-		if (!has_event(p))
-			continue;
-		expr_any(p->predicate, count_use, &u);
-		stmt_any(p->body, count_use, &u);
-		count_writes(p->body, &u);
-	}
-	return u.all > u.writes;
-}
-
 static bool adds(const struct check *c, const struct stmt *n)
 {
 	const struct map *m = n->assign.left->kind == EXPR_MAP ? n->assign.left->map.map : NULL;
@@ -103,7 +63,7 @@ static bool adds(const struct check *c, const struct stmt *n)
 	if (!m)
 		return n->assign.left->kind == EXPR_VAR;
 	return n->assign.op == OP_NONE && n->assign.right->kind == EXPR_CALL && can_be_weighted(m->value) &&
-		!is_read(c, m);
+		!script_reads_map(c->script, m, has_event); /* its result would depend on left-out events */
 }
 
 /* Returns whether the statements have no effects but aggregations that can be weighted. */
