@@ -205,7 +205,9 @@ static unsigned table_places_25(const uint64_t *w)
 {
 	uint32_t max = (uint32_t)w[2], places = max ? (unsigned)__builtin_ctz(max) : 0;
 
-	return places >= PLACES_MIN && places <= PLACES_MAX && max == 1U << places && w[2] >> 32 == max - 1 ? places : 0;
+	if (places < PLACES_MIN || places > PLACES_MAX || max != 1U << places || w[2] >> 32 != max - 1)
+		return 0;
+	return places;
 }
 
 /* Returns the return address below the first function of an Erlang process, which is the same in all of them, or 0. */

@@ -7,6 +7,8 @@
 #include "base/invariant.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "target/target.h"
+#include "unwinders/lang.h"
 
 #define MAPPINGS_MAX (MAPPINGS_PER_CHUNK * MAPPING_CHUNKS)
 
@@ -90,4 +92,25 @@ void mappings_insert(struct process *p, const struct mapping *m)
 	mappings_cut(p, m->start, m->end);
 	insert_at(p, first_behind(p, m->start), m);
 	INVARIANT(is_sorted(p));
+}
+
+uint32_t mappings_compiled(const char *path)
+{
+	uint32_t ret = 0;
+
+	for (unsigned i = 1; i < FRAME_LANGS; i++)
+		if (langs[i]->compiles && langs[i]->compiles(path))
+			ret |= MAPPING_LANG(i);
+	return ret;
+}
+
+bool mappings_is_written(const struct proc_map *maps, size_t n, size_t i)
+{
+	if (maps[i].exec || maps[i].path[0] != '/' || !mappings_compiled(maps[i].path))
+		return false;
+	for (size_t k = 0; k < n; k++)
+		if (maps[k].exec && maps[k].inode == maps[i].inode && maps[k].dev_minor == maps[i].dev_minor &&
+			maps[k].dev_major == maps[i].dev_major)
+			return false;
+	return true;
 }

@@ -181,22 +181,11 @@ static bool attach_lang(struct processes *ps, struct process *p, unsigned lang, 
 	return true;
 }
 
-/* Returns the languages that may have compiled this code; publishing keeps those that the process has. */
-static uint32_t may_be_compiled(const char *path)
-{
-	uint32_t ret = 0;
-
-	for (unsigned i = 1; i < FRAME_LANGS; i++)
-		if (langs[i]->compiles && langs[i]->compiles(path))
-			ret |= MAPPING_LANG(i);
-	return ret;
-}
-
 static void fill_anonymous(struct processes *ps, struct process *p, const char *path, struct mapping *m)
 {
 	struct file *f = anonymous_file(ps, p, m->start & ~FRAME_VADDR_MASK);
 
-	m->flags = MAPPING_ANON | may_be_compiled(path);
+	m->flags = MAPPING_ANON | mappings_compiled(path);
 	m->bias = m->start & ~FRAME_VADDR_MASK;
 	m->file = f ? f->id : 0;
 }
@@ -554,19 +543,6 @@ static bool same_maps(const struct process *p, const struct mapping *old, size_t
 	return p->nmaps == n && (!n || !memcmp(p->maps, old, n * sizeof(*old)));
 }
 
-/* PHP's JIT compiler makes its code writable and not executable while it adds to it. Returns whether maps[i] is such
- * code: no part of its file is executable now. */
-static bool is_being_compiled(const struct proc_map *maps, size_t n, size_t i)
-{
-	if (maps[i].exec || maps[i].path[0] != '/' || !may_be_compiled(maps[i].path))
-		return false;
-	for (size_t k = 0; k < n; k++)
-		if (maps[k].exec && maps[k].inode == maps[i].inode && maps[k].dev_minor == maps[i].dev_minor &&
-			maps[k].dev_major == maps[i].dev_major)
-			return false;
-	return true;
-}
-
 /* Anonymous files are kept: their numbers are in frames that were sent. Unchanged mappings are not written,
  * so that the kernel's count of misses is kept. */
 static int read_maps(struct processes *ps, struct process *p)
@@ -583,7 +559,7 @@ static int read_maps(struct processes *ps, struct process *p)
 	old = TAKE(p->maps);
 	p->nmaps = p->cap = 0;
 	for (ssize_t i = 0; i < n; i++)
-		if (maps[i].exec || is_being_compiled(maps, (size_t)n, (size_t)i))
+		if (maps[i].exec || mappings_is_written(maps, (size_t)n, (size_t)i))
 			add_mapping(ps, p, &maps[i]);
 	if (ps->requests)
 		requests_process(ps->requests, p->pid);
