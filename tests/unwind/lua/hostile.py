@@ -34,17 +34,17 @@ LIES = {
     'random': (None, 0, LIMIT),
 }
 
-# The first calls come before strata knows the mapping of the trace.
-NEW = '[address in no known mapping]'
+# The first calls come before strata knows the mapping of the trace, or the process.
+NEW = {'[address in no known mapping]', '[process not known yet]'}
 TRACES = {
-    'trace': ({'', NEW}, 0, 6),
+    'trace': ({'', *NEW}, 0, 6),
     'trace-many': (None, 0, LIMIT),
-    'trace-snapshots': ({UNREADABLE, NEW}, 0, 0),
-    'trace-map': ({UNREADABLE, NEW}, 0, 0),
-    'trace-far': ({UNREADABLE, NEW}, 0, 0),
-    'trace-ir': ({UNREADABLE, NEW}, 0, 1),
-    'trace-code': ({UNREADABLE, NEW}, 0, 0),
-    'trace-cycle': ({UNREADABLE, NEW}, 0, LIMIT),
+    'trace-snapshots': ({UNREADABLE, *NEW}, 0, 0),
+    'trace-map': ({UNREADABLE, *NEW}, 0, 0),
+    'trace-far': ({UNREADABLE, *NEW}, 0, 0),
+    'trace-ir': ({UNREADABLE, *NEW}, 0, 1),
+    'trace-code': ({UNREADABLE, *NEW}, 0, 0),
+    'trace-cycle': ({UNREADABLE, *NEW}, 0, LIMIT),
     'trace-entries': (None, 0, LIMIT),
     'trace-random': (None, 0, LIMIT),
 }
