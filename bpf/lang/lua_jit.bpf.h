@@ -21,8 +21,10 @@
 #define STATE_MAX    0x30
 #define STATE_STACK  0x38
 
-/* global_State: vmstate (s32: the number of the trace that runs) */
+/* global_State: vmstate (s32: the number of the trace that runs, or ~LJ_VMST_*: lj_obj.h) */
 #define GLOBAL_VMSTATE 0xb8
+#define VMSTATE_GC   2 /* smaller ones: the interpreter, C */
+#define VMSTATE_ASM  6 /* the states between: a trace is left, and perhaps another one is made */
 
 /* Values have 47 bits, the type above them. GCfunc: gct; ffid (byte 10; 0: in Lua, 1: in C, above: a builtin); pc,
  * behind the GCproto; f, of functions in C */
@@ -115,6 +117,18 @@ __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 	return value;
 }
 
+/* Returns whether a trace is left: where C enters the VM, the frames above would be those of another call. */
+static __always_inline int jit_is_leaving(__u64 global)
+{
+	__u64 word = 0;
+	__s32 state;
+
+	if (read_word(global + GLOBAL_VMSTATE, &word))
+		return 0;
+	state = (__s32)word;
+	return state > 0 || (~state > VMSTATE_GC && ~state <= VMSTATE_ASM);
+}
+
 /* While a trace is left, its frame holds the registers that vm_exit_handler saves, so the VM's rule is wrong. The stack
  * of the state lacks frames until they are made from a snapshot: the newest one hides them, and its line is not known.
  * Begins the activation of such a frame. Returns 0 on success, -1 on failure. */
@@ -127,8 +141,8 @@ __global int jit_leave(struct walk *w, struct lua_scratch *s)
 		return -1;
 	p = &place_of(w)->own;
 	if (read_word(w->sp + cfa_offset(rule) - CFRAME_SIZE + CFRAME_L, &state) ||
-		read_word(state + STATE_GLOBAL, &global) || read_word(global + s->proc.jit_base, &base) ||
-		(!base && read_word(state + STATE_BASE, &base)))
+		read_word(state + STATE_GLOBAL, &global) || !jit_is_leaving(global) ||
+		read_word(global + s->proc.jit_base, &base) || (!base && read_word(state + STATE_BASE, &base)))
 		return -1;
 	w->rule = rule;
 	p->pc = 0;
