@@ -71,11 +71,8 @@ void advice_show_idle(const struct advice *a)
 
 void advice_begins(const struct advice *a)
 {
-	const struct frame_name *f = &a->begins;
-
-	if (f->begins)
-		log_hint("%s:~%u: the line is not known; %s begins in line %u", f->file, f->begins,
-			f->name ? f->name : "the function", f->begins);
+	if (a->begins)
+		log_hint("%s", a->begins);
 }
 
 void advice_map(struct advice *a, const struct show *s, const struct map_content *c)

@@ -4,8 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "unwinders/unwinders.h"
-
 struct frame_list;
 struct map_content;
 struct show;
@@ -19,7 +17,7 @@ struct advice {
 	size_t idle_threads;  /* number of rows of a table that were left out */
 	bool all_idle;        /* a map has only idle entries, which are printed */
 	const char *language; /* language of that file; NULL: native */
-	struct frame_name begins; /* a frame whose line is not known, see struct show */
+	char *begins;         /* what ":~12" in a stack means; owned; NULL: no stack had it */
 };
 
 /* Looks at the stacks of a map's keys. */
@@ -28,7 +26,7 @@ void advice_map(struct advice *a, const struct show *s, const struct map_content
 void advice_idle(struct advice *a, const struct map_content *c);
 /* Logs how many waits were left out because they are idle. */
 void advice_show_idle(const struct advice *a);
-/* Logs what ":~12" in a stack means, if one has it. */
+/* Logs what ":~12" in a stack means, if one had it. */
 void advice_begins(const struct advice *a);
 /* Logs a hint if a person gets many stacks, most of whose frames belong to libraries. */
 void advice_own_code(const struct advice *a);

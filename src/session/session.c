@@ -757,6 +757,7 @@ void session_close(struct session *s)
 	str_done(&s->about_whom);
 	str_done(&s->about);
 	vec_done(&s->objects);
+	free(s->advice.begins);
 	vec_done(&s->images);
 	free(s->unread);
 	closep(&s->forget_link);

@@ -6,7 +6,6 @@
 
 #include "model/image.h"
 
-struct frame_name;
 struct libraries;
 struct str;
 struct target;
@@ -28,8 +27,8 @@ struct show {
 	bool skips_startup;          /* maps lack the memory of the C library's start, see startup.h */
 	bool skips_idle;             /* maps lack the waits that are idle by nature, see idle.h */
 	const struct libraries *libraries; /* libraries whose frames are hidden; NULL: none */
-	struct frame_name *begins;   /* receives the first printed frame of which only the line is known in which its
-	                              * function begins; NULL: not wanted */
+	char **begins;               /* receives the explanation of the first ":~12" in a stack, to be freed; NULL: not
+	                              * wanted */
 	unsigned each;               /* number of the frame that FRAME_EACH is, from 1 on; 0: its value is a text, see
 	                              * each_frame() */
 };

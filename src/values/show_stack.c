@@ -201,11 +201,25 @@ static void line_build_id(const struct show *s, const struct shown_frame *f, str
 	str_addf(out, "%s0x%" PRIx64 "\n", n ? " " : "", f->name.vaddr);
 }
 
+/* The frame's texts may go before the explanation is printed. */
+static void explain_begin(const struct show *s, enum stack_mode mode, const struct frame_name *n)
+{
+	struct str text = {};
+
+	if (!s->begins || *s->begins || is_native(n) || n->line || !n->begins || !n->file || mode == STACK_RAW ||
+		mode == STACK_BUILD_ID)
+		return;
+	add_safe(&text, n->file);
+	str_addf(&text, ":~%u: the line is not known; ", n->begins);
+	add_safe(&text, n->name ? n->name : "the function");
+	str_addf(&text, " begins in line %u", n->begins);
+	*s->begins = text.data;
+}
+
 static void add_line(const struct show *s, enum stack_mode mode, const struct shown_frame *f,
 	struct str *out)
 {
-	if (s->begins && !s->begins->begins && !f->name.line && f->name.file)
-		*s->begins = f->name;
+	explain_begin(s, mode, &f->name);
 	switch (mode) {
 	case STACK_LINE:
 		line_line(f, out);
