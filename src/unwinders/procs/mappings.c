@@ -106,7 +106,7 @@ uint32_t mappings_compiled(const char *path)
 
 bool mappings_is_written(const struct proc_map *maps, size_t n, size_t i)
 {
-	if (maps[i].exec || maps[i].path[0] != '/' || !mappings_compiled(maps[i].path))
+	if (maps[i].exec || !maps[i].write || maps[i].path[0] != '/' || !mappings_compiled(maps[i].path))
 		return false;
 	for (size_t k = 0; k < n; k++)
 		if (maps[k].exec && maps[k].inode == maps[i].inode && maps[k].dev_minor == maps[i].dev_minor &&
