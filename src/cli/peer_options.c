@@ -9,7 +9,7 @@
 #include "base/owner.h"
 
 static const struct peer_option options[] = {
-	{"--aot", true, "strata has no programs compiled ahead: run the script itself"},
+	{"--aot", true, "strata build FILE -o NAME compiles a script into a program"},
 	{"--btf", false, NULL},
 	{"--dwarf-pid", true, NULL}, /* strata unwinds the stacks of all processes with tables anyway */
 	{"--emit-elf", true, "-d elf writes the program to standard output"},
