@@ -370,13 +370,14 @@ static const struct option_row rows[] = {
 	{"eval", 'e', "PROGRAM", "run this one-liner", TEXT(eval)},
 	{"cmd", 'c', "COMMAND", "run and trace a command and its children; stop when it ends", TEXT(command)},
 	{"pid", 'p', "PID", "trace this process; stop when it ends; several: -p 1,2 or -p 1 -p 2", set_pid},
-	{"children", OPT_CHILDREN, NULL, "with -p: trace also its descendants, and those that come later",
+	{"children", OPT_CHILDREN, NULL, "with -p: trace also its descendants, including those that start later",
 		FLAG(children)},
-	{"container", OPT_CONTAINER, "NAME", "trace only containers with this name or ID, also those that start later",
+	{"container", OPT_CONTAINER, "NAME", "trace only containers with this name or ID, also if they start later",
 		TEXT(container)},
 	{"cgroup", OPT_CGROUP, "PATH", "trace only processes in this cgroup (v2) and below", TEXT(cgroup)},
 	{"user", OPT_USER, "NAME", "trace only processes of this user", TEXT(user_text)},
-	{"list", 'l', NULL, "list the probes of a pattern ('tracepoint:sched:*') or a script; -lv: with arguments",
+	{"list", 'l', NULL,
+		"list the probes of a pattern ('tracepoint:sched:*') or a script; -lv: also their arguments",
 		FLAG(list)},
 	{"top", 'n', "N", "print the N largest entries of each map", set_top},
 	{"hide", OPT_HIDE, "PATTERN", "omit frames of libraries whose path or name matches", hide_library},
@@ -384,7 +385,7 @@ static const struct option_row rows[] = {
 	{"idle", OPT_IDLE, NULL, "also print waits that are idle by nature: event loops, pools without work",
 		FLAG(idle)},
 	{"long", OPT_LONG, NULL, "svg, html: show the whole names of C++ functions", FLAG(long_names)},
-	{"startup", OPT_STARTUP, NULL, "leak: also print what the C library allocates at the start of a program",
+	{"startup", OPT_STARTUP, NULL, "leak: also print allocations of the C library for itself",
 		FLAG(startup)},
 	{"live", 't', "SECONDS", "redraw the maps every SECONDS while the script runs",
 		set_live},
@@ -394,19 +395,20 @@ static const struct option_row rows[] = {
 	{"buffering", 'B', "MODE", "write the output as events are read (line, none) or in blocks (full)",
 		set_buffering},
 	{"no-warnings", OPT_NO_WARNINGS, NULL, "do not print warnings", set_no_warnings},
-	{"include-dir", 'I', "DIR", "search headers of the C part in DIR first", add_include_dir},
-	{"include", OPT_INCLUDE, "FILE", "read a header before the C part", add_include_file},
-	{"verbose", 'v', NULL, "print the steps of strata; -vv: the verifier's log, too", set_verbose},
+	{"include-dir", 'I', "DIR", "search headers of the script's C definitions in DIR first", add_include_dir},
+	{"include", OPT_INCLUDE, "FILE", "read a header before the script's C definitions", add_include_file},
+	{"verbose", 'v', NULL, "print the steps of strata; -vv: also print the verifier's log", set_verbose},
 	{"failed-reads", 'k', NULL, "report failed reads and missing map elements immediately, not only at exit",
 		FLAG(warn_reads)},
 	{"quiet", 'q', NULL, "print only the script's output", set_quiet},
 	{"dump", 'd', "STAGE", "print a stage: " STAGE_LIST, set_dump},
 	{"duration", OPT_DURATION, "TIME", "stop after TIME: 10 (seconds), 500ms, 2m; -d TIME is the same",
 		set_duration},
-	{"host", OPT_HOST, "HOSTS", "run the script on these hosts over ssh (a,b,@FILE); print the sum", TEXT(hosts)},
+	{"host", OPT_HOST, "HOSTS", "run the script on these hosts over ssh (a,b,@FILE); print one answer",
+		TEXT(hosts)},
 	{"by", OPT_BY, "host", "with --host: do not add up hosts; each key begins with its host", set_by},
 	{"push", OPT_PUSH, "[=PROGRAM]",
-		"with --host: bring this static strata, or PROGRAM, to hosts without this version; leave nothing there",
+		"with --host: send this static strata, or PROGRAM, to hosts without this version; leave no file there",
 		set_push},
 	{"ssh", OPT_SSH, "COMMAND", "with --host: run COMMAND HOST SCRIPT instead of ssh", TEXT(ssh)},
 	{"until-eof", OPT_UNTIL_EOF, NULL, "end when the standard input ends", FLAG(until_eof)},
@@ -421,9 +423,10 @@ static const struct option_row rows[] = {
 	{"interactive", OPT_INTERACTIVE, NULL, "open the prompt even if the input is not a terminal",
 		FLAG(interactive)},
 	{"test", OPT_TEST, NULL, "run only the script's test: probes", set_mode},
-	{"bench", OPT_BENCH, NULL, "run only its bench: probes; print the time per run", set_mode},
+	{"bench", OPT_BENCH, NULL, "run only the script's bench: probes; print the time per run", set_mode},
 	{"dry-run", OPT_DRY_RUN, NULL, "load the script without attaching its probes", FLAG(dry_run)},
-	{"info", OPT_INFO, NULL, "print the features of this kernel and this build", FLAG(info)},
+	{"info", OPT_INFO, NULL, "print the features of this kernel and this build, and all probes and builtins",
+		FLAG(info)},
 	{"no-feature", OPT_NO_FEATURE, "NAME", "pretend the kernel lacks NAME (see --info)", set_no_feature},
 	{"unsafe", OPT_UNSAFE, NULL, "allow functions that change the system, such as system()", FLAG(unsafe)},
 	{"probe-filter", OPT_PROBE_FILTER, "REGEX", "run only probes whose full name matches; begin and end always run",
@@ -437,7 +440,7 @@ static const struct option_row rows[] = {
 	{"exe", OPT_EXE, "FILE", "program of the core file", TEXT(core_exe)},
 	{"sysroot", OPT_SYSROOT, "DIR", "directory of the files that the core names", TEXT(sysroot)},
 	{"version", 'V', NULL, "print the version", print_version},
-	{"help", 'h', NULL, "print this help, or help on TOPIC: a builtin, a probe type, a format", print_help},
+	{"help", 'h', NULL, "print this help, or help on WORD: a builtin, a probe type, a format, a tool", print_help},
 	{"complete", OPT_COMPLETE, "OPTION", NULL, TEXT(complete)},
 	{.other = add_script_option, .is_other = is_tools},
 };
@@ -448,9 +451,9 @@ static void help(FILE *out)
 	      "Usage: strata [OPTIONS] -e PROGRAM [ARGS...]\n"
 	      "       strata [OPTIONS] FILE [ARGS...]          (- is stdin)\n"
 	      "       strata help [WORD], strata list [PATTERN]\n"
-	      "       strata NAME [OPTIONS]                    (cpu, offcpu..: strata tools lists them)\n"
-	      "       strata show FILE [OPTIONS]               (a recording, of -o x.json: strata show -h)\n"
-	      "       strata agent [DIR]                       (scripts that always run: strata agent -h)\n\n", out);
+	      "       strata NAME [OPTIONS]                    (a tool, such as cpu: strata tools lists them)\n"
+	      "       strata show FILE [OPTIONS]               (print or draw a recording: strata show -h)\n"
+	      "       strata agent [DIR]                       (run scripts as services: strata agent -h)\n\n", out);
 	option_rows_help(rows, ARRAY_SIZE(rows), out);
 	fputs("\nFormats (-f):\n", out);
 	for (const struct output *const *f = outputs; *f; f++)

@@ -75,7 +75,7 @@ static const struct agent_option {
 	const char *arg, *help;
 } rows[] = {
 	{"config", 'c', "FILE", "read FILE instead of /etc/strata/agent.conf and agent.conf.d/*.conf"},
-	{"check", 'C', NULL, "load each script without attaching it; print what is wrong"},
+	{"check", 'C', NULL, "load each script without attaching it; print the errors"},
 	{"once", '1', NULL, "run each script for one window; print the metrics"},
 	{"verbose", 'v', NULL, "print the steps of the agent"},
 	{"help", 'h', NULL, "print this help"},

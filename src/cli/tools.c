@@ -94,8 +94,9 @@ void tools_list(struct arena *a, FILE *out)
 	fputs("Questions by name: strata NAME [OPTIONS]\n\n", out);
 	for (const struct tool *t = tools; t->name; t++)
 		fprintf(out, "  %-9s %s\n", t->name, tool_help(t, a));
-	fputs("\nstrata NAME --help has the options, strata --print NAME the script.\n"
-	      "-p PID, -c COMMAND, -d SECONDS, -o FILE, -f FORMAT and -t SECONDS are for all.\n", out);
+	fputs("\nstrata NAME --help lists the options, strata --print NAME prints the script.\n"
+	      "All tools that are scripts take -p PID, -c COMMAND, -d SECONDS, -o FILE, -f FORMAT and -t SECONDS.\n",
+		out);
 }
 
 void tool_print_head(const struct tool *t, struct arena *a, FILE *out)

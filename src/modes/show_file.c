@@ -50,7 +50,7 @@ static const struct show_option {
 	{"only", 'O', false, "PATTERN", "omit frames of all other libraries"},
 	{"lines", 'l', false, NULL, "split functions by line"},
 	{"labels", 'L', false, NULL, "omit non-stack key parts from the frames"},
-	{"frames", 'F', false, NULL, "show them as frames in pprof, too"},
+	{"frames", 'F', false, NULL, "show non-stack key parts as frames in pprof, too"},
 	{"long", 'W', false, NULL, "svg, html: show the whole names of C++ functions"},
 	{"help", 'h', true, NULL, "print this help"},
 };
@@ -58,9 +58,9 @@ static const struct show_option {
 static void help(FILE *out)
 {
 	fputs("Usage: strata show FILE.. [OPTIONS]\n\n"
-	      "FILE is a recording (of -o x.json, x.json.gz, x.json.zst), or the output of -f json, or rows of a\n"
-	      "database: {\"stack\": [\"leaf\", \"main\"], \"value\": 3}; - is stdin.\n"
-	      "Several files, as of several hosts, are added up.\n\n",
+	      "FILE is a recording (-o x.json, x.json.gz, x.json.zst), the output of -f json, or rows of a database\n"
+	      "({\"stack\": [\"leaf\", \"main\"], \"value\": 3}); - is stdin. Several files, such as those of several\n"
+	      "hosts, are added up.\n\n",
 		out);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char name[64];

@@ -144,7 +144,7 @@ const struct builtin builtins_cgroup[] = {
 	{
 		.name = "in_container",
 		.sig = "any format -> special",
-		.help = "whether a container has the name, or an ID that begins so: in_container(container, \"NAME\")",
+		.help = "whether a container has this name, or an ID that begins so: in_container(container, \"NAME\")",
 		.check = check_in_container,
 		.gen = gen_in_container,
 	},
