@@ -129,7 +129,7 @@ const struct builtin builtins_cgroup[] = {
 	{
 		.name = "container",
 		.sig = " -> special",
-		.help = "the container of the current process: its name, or the beginning of its id; or \"\"",
+		.help = "the container of the current process: its name or the beginning of its id, \"\" outside of containers",
 		.flags = BUILTIN_VAR,
 		.check = check_container,
 		.gen = gen_cgroup,
@@ -144,14 +144,14 @@ const struct builtin builtins_cgroup[] = {
 	{
 		.name = "in_container",
 		.sig = "any format -> special",
-		.help = "whether a container has the name, or an ID that begins so: in_container(container, \"NAME\")",
+		.help = "whether a container has this name, or an ID with this beginning: in_container(container, \"NAME\")",
 		.check = check_in_container,
 		.gen = gen_in_container,
 	},
 	{
 		.name = "pod",
 		.sig = " -> special",
-		.help = "the Kubernetes pod of the current process: its name, or the beginning of its id; or \"\"",
+		.help = "the Kubernetes pod of the current process: its name or the beginning of its id, \"\" outside of pods",
 		.flags = BUILTIN_VAR,
 		.check = check_pod,
 		.gen = gen_cgroup,
