@@ -183,7 +183,7 @@ const struct builtin builtins_output[] = {
 	{
 		.name = "keep",
 		.sig = "any -> special",
-		.help = "print and count what hold() has kept for a key",
+		.help = "print the output and add the counts that hold() keeps under a key",
 		.flags = BUILTIN_STMT | BUILTIN_RECORD,
 		.check = check_held_key,
 		.gen = gen_keep,
