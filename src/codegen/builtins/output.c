@@ -168,7 +168,8 @@ const struct builtin builtins_output[] = {
 	{
 		.name = "hold",
 		.sig = "any -> special",
-		.help = "hold back the output and the counts of the rest of the probe, under a key, until keep() or drop()",
+		.help = "hold back the output and the counts of the rest of the probe, under a key, until keep() or "
+			"drop()",
 		.flags = BUILTIN_STMT | BUILTIN_RECORD | BUILTIN_HOLDS,
 		.check = check_held_key,
 		.gen = gen_hold,
