@@ -16,7 +16,7 @@ static bool trial_expand(const struct request *req, struct attach_point *ap)
 const struct provider provider_test = {
 	.name = "test",
 	.form = "test:NAME",
-	.help = "only with --test: runs once; fails by assert(), or by returning a number other than 0",
+	.help = "a test: --test runs it once; assert() or a returned number other than 0 makes it fail",
 	.ctx = CTX_NONE,
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 	.section = "raw_tp",
@@ -27,7 +27,7 @@ const struct provider provider_test = {
 const struct provider provider_bench = {
 	.name = "bench",
 	.form = "bench:NAME",
-	.help = "only with --bench: runs repeatedly; prints the time per run",
+	.help = "a benchmark: --bench runs it repeatedly and prints the time per run",
 	.ctx = CTX_NONE,
 	.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 	.section = "raw_tp",

@@ -314,7 +314,8 @@ const struct builtin builtins_agg[] = {
 	{
 		.name = "tseries",
 		.sig = "int literal literal [format] -> special",
-		.help = "values over time: last value, or avg, max, min, sum, of the last N intervals of LENGTH ns",
+		.help = "values over time: the last value, avg, max, min or sum in each of the last N intervals of "
+			"LENGTH ns",
 		.flags = BUILTIN_AGG,
 		.check = check_tseries,
 		.gen = gen_tseries,

@@ -121,7 +121,7 @@ const struct builtin builtins_assert[] = {
 	{
 		.name = "assert",
 		.sig = "any string -> none",
-		.help = "print a text as an error and end the script with exit code 1 if a condition is false",
+		.help = "if a condition is false, print a text as an error and end the script with exit code 1",
 		.flags = BUILTIN_STMT,
 		.check = check_assert,
 		.gen = gen_assert,

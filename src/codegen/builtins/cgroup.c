@@ -116,7 +116,7 @@ const struct builtin builtins_cgroup[] = {
 	{
 		.name = "cgroup_path",
 		.sig = "int [format] -> special",
-		.help = "the paths of cgroups with an id, HIERARCHY:PATH, for hierarchies that match a pattern",
+		.help = "the paths of the cgroups with an id, as HIERARCHY:PATH, in hierarchies that match a pattern",
 		.check = check_cgroup_path,
 		.gen = gen_cgroup_path,
 	},
@@ -129,7 +129,8 @@ const struct builtin builtins_cgroup[] = {
 	{
 		.name = "container",
 		.sig = " -> special",
-		.help = "the container of the current process: its name, or the beginning of its id; or \"\"",
+		.help = "the container of the current process: its name or the beginning of its id, \"\" outside of "
+			"containers",
 		.flags = BUILTIN_VAR,
 		.check = check_container,
 		.gen = gen_cgroup,
@@ -144,14 +145,16 @@ const struct builtin builtins_cgroup[] = {
 	{
 		.name = "in_container",
 		.sig = "any format -> special",
-		.help = "whether a container has this name, or an ID that begins so: in_container(container, \"NAME\")",
+		.help = "whether a container has this name, or an ID with this beginning: in_container(container, "
+			"\"NAME\")",
 		.check = check_in_container,
 		.gen = gen_in_container,
 	},
 	{
 		.name = "pod",
 		.sig = " -> special",
-		.help = "the Kubernetes pod of the current process: its name, or the beginning of its id; or \"\"",
+		.help = "the Kubernetes pod of the current process: its name or the beginning of its id, \"\" outside "
+			"of pods",
 		.flags = BUILTIN_VAR,
 		.check = check_pod,
 		.gen = gen_cgroup,

@@ -77,7 +77,7 @@ const struct builtin builtins_meta[] = {
 	{
 		.name = "is_array",
 		.sig = "any -> special",
-		.help = "whether it is an array; known before the script runs",
+		.help = "whether a value is an array; known before the script runs",
 		.check = check_is_array,
 	},
 	{
@@ -89,31 +89,31 @@ const struct builtin builtins_meta[] = {
 	{
 		.name = "is_integer",
 		.sig = "any -> special",
-		.help = "whether it is an integer; known before the script runs",
+		.help = "whether a value is an integer; known before the script runs",
 		.check = check_is_integer,
 	},
 	{
 		.name = "is_literal",
 		.sig = "any -> special",
-		.help = "whether it is a constant; known before the script runs",
+		.help = "whether a value is a constant; known before the script runs",
 		.check = check_is_literal,
 	},
 	{
 		.name = "is_ptr",
 		.sig = "any -> special",
-		.help = "whether it is a pointer; known before the script runs",
+		.help = "whether a value is a pointer; known before the script runs",
 		.check = check_is_ptr,
 	},
 	{
 		.name = "is_str",
 		.sig = "any -> special",
-		.help = "whether it is a string; known before the script runs",
+		.help = "whether a value is a string; known before the script runs",
 		.check = check_is_str,
 	},
 	{
 		.name = "is_unsigned_integer",
 		.sig = "any -> special",
-		.help = "whether it is an unsigned integer; known before the script runs",
+		.help = "whether a value is an unsigned integer; known before the script runs",
 		.check = check_is_unsigned,
 	},
 	{

@@ -153,7 +153,7 @@ const struct builtin builtins_output[] = {
 	{
 		.name = "drop",
 		.sig = "any -> special",
-		.help = "forget the output and the counts that hold() has for a key",
+		.help = "forget the output and the counts that hold() keeps under a key",
 		.flags = BUILTIN_STMT | BUILTIN_RECORD,
 		.check = check_held_key,
 		.gen = gen_drop,
@@ -168,7 +168,8 @@ const struct builtin builtins_output[] = {
 	{
 		.name = "hold",
 		.sig = "any -> special",
-		.help = "hold the output and the counts of the rest of the probe, for a key, until keep() or drop()",
+		.help = "hold back the output and the counts of the rest of the probe, under a key, until keep() or "
+			"drop()",
 		.flags = BUILTIN_STMT | BUILTIN_RECORD | BUILTIN_HOLDS,
 		.check = check_held_key,
 		.gen = gen_hold,
@@ -183,7 +184,7 @@ const struct builtin builtins_output[] = {
 	{
 		.name = "keep",
 		.sig = "any -> special",
-		.help = "print the output and add the counts that hold() has for a key",
+		.help = "print the output and add the counts that hold() keeps under a key",
 		.flags = BUILTIN_STMT | BUILTIN_RECORD,
 		.check = check_held_key,
 		.gen = gen_keep,

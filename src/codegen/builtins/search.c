@@ -143,7 +143,7 @@ const struct builtin builtins_search[] = {
 	{
 		.name = "strstr",
 		.sig = "string string -> int64",
-		.help = "position of the second string in the first, from 0, or -2",
+		.help = "position of the second string in the first, from 0; -2 if the first does not contain it",
 		.check = check_search,
 		.gen = gen_strstr,
 	},

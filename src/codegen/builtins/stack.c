@@ -443,7 +443,7 @@ const struct builtin builtins_stack[] = {
 	{
 		.name = "dw_ustack",
 		.sig = "[any] [literal] -> special",
-		.help = "like ustack, which does not need frame pointers either",
+		.help = "the same as ustack, which does not need frame pointers",
 		.flags = BUILTIN_VAR | BUILTIN_NAMED,
 		.check = check_dw_ustack,
 		.gen = gen_ustack,

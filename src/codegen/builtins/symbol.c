@@ -170,7 +170,7 @@ const struct builtin builtins_symbol[] = {
 	{
 		.name = "kptr",
 		.sig = "int -> special",
-		.help = "the pointer, with reads of kernel memory",
+		.help = "a pointer that reads kernel memory",
 		.check = check_kptr,
 		.gen = gen_same,
 	},
@@ -183,7 +183,7 @@ const struct builtin builtins_symbol[] = {
 	{
 		.name = "percpu_kaddr",
 		.sig = "format [int] -> special",
-		.help = "the address of a per-CPU kernel variable, on this CPU or on CPU",
+		.help = "the address of a per-CPU kernel variable, on this CPU or a given one",
 		.check = check_percpu_kaddr,
 		.gen = gen_percpu_kaddr,
 	},
@@ -197,7 +197,7 @@ const struct builtin builtins_symbol[] = {
 	{
 		.name = "uptr",
 		.sig = "int -> special",
-		.help = "the pointer, with reads of the current process",
+		.help = "a pointer that reads the memory of the current process",
 		.check = check_uptr,
 		.gen = gen_same,
 	},
