@@ -71,7 +71,7 @@ static const char COMMAND[] =
 	"		fail \"cannot unpack the program in $t: $(echo $why)\"\n"
 	"	exec 8>&-\n"
 	"	trap - EXIT HUP INT PIPE TERM\n"
-	"	export STRATA_CACHE_DIR=/dev/null/none STRATA_NO_IMAGES=1\n"
+	"	export STRATA_CACHE_DIR=/dev/null STRATA_NO_IMAGES=1\n"
 	"	p=/proc/self/fd/9\n"
 	"}\n"
 	"p=strata\n"

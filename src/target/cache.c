@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/owner.h"
+#include "base/why.h"
 #include "target/priv.h"
 
 #define SYSTEM_CACHE "/var/cache/strata"
@@ -54,9 +56,26 @@ static int open_cache(struct target *t)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
 		return -errno;
-	if (st.st_uid != geteuid() || (st.st_mode & 077))
+	if (st.st_uid != geteuid() || (st.st_mode & 022))
 		return -EPERM;
 	return TAKE_FD(fd);
+}
+
+/* Says why a directory that the user has named is not used. With /dev/null, nothing is wanted in the cache. */
+static void explain(int r)
+{
+	const char *dir = getenv("STRATA_CACHE_DIR");
+
+	if (!dir || !*dir || !strcmp(dir, "/dev/null"))
+		return;
+	if (dir[0] != '/') {
+		log_warn("STRATA_CACHE_DIR is not an absolute path, and is not used: %s", dir);
+	} else if (r == -EPERM) {
+		log_warn("nothing is cached in %s: it belongs to another user, or others can write to it (chmod go-w)",
+			dir);
+	} else if (r) {
+		log_warn("nothing is cached in %s: %s", dir, why_errno(r));
+	}
 }
 
 int target_cache_dir(struct target *t)
@@ -65,6 +84,7 @@ int target_cache_dir(struct target *t)
 
 	if (t->cache_fd == -1) {
 		fd = open_cache(t);
+		explain(fd < 0 ? fd : 0);
 		t->cache_fd = fd >= 0 ? fd : fd - 1;
 	}
 	return t->cache_fd >= 0 ? t->cache_fd : t->cache_fd + 1;

@@ -232,11 +232,16 @@ def planted():
 
 @case
 def open_directory():
-    """A directory in which others can write is not used."""
+    """A directory in which others can write is not used, and the user hears it; one that others can read is used."""
     c = Cache()
     c.dir.mkdir(mode=0o700)
     c.dir.chmod(0o777)
     assert c.run() == WANTED and not c.files()
+    loud = subprocess.run([STRATA, '-e', 'begin { exit(); }'], env=dict(os.environ, STRATA_CACHE_DIR=str(c.dir)),
+                          capture_output=True, text=True, timeout=60)
+    assert f'nothing is cached in {c.dir}: it belongs to another user, or others can write to it' in loud.stderr, loud
+    c.dir.chmod(0o755)
+    assert c.run() == WANTED and c.files()
 
 
 @case

@@ -142,7 +142,11 @@ static void test_cache(void)
 	t = target_open("/");
 	CHECK(target_cache_dir(t) >= 0);
 	target_close(t);
-	chmod(dir, 0755); /* others may read it, or could write to it: refused as a private directory */
+	chmod(dir, 0755); /* the mode of a new directory: its files are private */
+	t = target_open("/");
+	CHECK(target_cache_dir(t) >= 0);
+	target_close(t);
+	chmod(dir, 0775); /* others can replace its files */
 	t = target_open("/");
 	CHECK(target_cache_dir(t) == -EPERM);
 	target_close(t);
