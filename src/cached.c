@@ -224,8 +224,8 @@ static bool start(struct compile *c, const struct str *key, const char *data, si
 
 static bool take(struct compile *c, int dir, const char *name, const struct str *key)
 {
-	char *data;
-	size_t size;
+	char *data = NULL;
+	size_t size = 0;
 	bool ok;
 
 	if (map_whole(dir, name, &data, &size))
