@@ -100,6 +100,7 @@ enum lost_kind {
 	LOST_STACK,   /* a stack's frames could not be sent */
 	LOST_LOOP,    /* a loop reached its maximum number of rounds */
 	LOST_OTHER,   /* the ring buffer was full for a record of strata's own */
+	LOST_UPDATE,  /* the kernel refused an update of a map that is not full */
 	LOST_MAX,
 };
 

@@ -268,8 +268,10 @@ uint64_t gen_place_value(const struct gen *g, uint32_t i, bool func);
 bool gen_place_id(struct gen *g, bool func, struct ir **ret);
 /* Counts a problem for the statement's place. The first time, also sends a record to userspace. */
 void gen_problem(struct gen *g, enum problem what);
-/* Does the same for a map that is full, or that lacks an element that is read (-k). */
-void gen_map_problem(struct gen *g, enum problem what, const struct map *m);
+/* Does the same for a map that lacks an element that is read (-k). */
+void gen_missing(struct gen *g, const struct map *m);
+/* Counts an update of a map that the kernel refused, and does the same. result: of bpf_map_update_elem(). */
+void gen_update_lost(struct gen *g, struct ir *result, const struct map *m);
 struct ir *gen_ring(struct gen *g);
 /* Returns whether all places of the probe have events of other tasks than the current one. */
 bool gen_wants_own_events(const struct gen *g);

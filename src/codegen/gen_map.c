@@ -143,22 +143,22 @@ struct ir *gen_key(struct gen *g, struct map *m, struct expr *keys)
 
 static void check_update(struct gen *g, const struct map *m, struct ir *result)
 {
-	struct ir_block *full = ir_block(g->ir, "full"), *done = ir_block(g->ir, "stored");
+	struct ir_block *lost = ir_block(g->ir, "lost"), *done = ir_block(g->ir, "stored");
 
-	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), done, full);
-	ir_at(g->ir, full);
-	gen_map_problem(g, PROBLEM_FULL, m);
+	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, 0)), done, lost);
+	ir_at(g->ir, lost);
+	gen_update_lost(g, result, m);
 	ir_jump(g->ir, done);
 	ir_at(g->ir, done);
 }
 
 /* Returns a pointer to the element, which is created and zeroed if needed. Code after the call runs if
- * there is an element. If the map is full, execution continues at `end`; *ret_full is the block from which
+ * there is an element. If the kernel makes none, execution continues at `end`; *ret_full is the block from which
  * it comes. */
 static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	struct ir_block *end, struct ir_block **ret_full)
 {
-	struct ir *map = gen_map_now(g, m), *p = gen_lookup(g, map, key), *made = NULL;
+	struct ir *map = gen_map_now(g, m), *p = gen_lookup(g, map, key), *made = NULL, *updated = ir_int(g->ir, 0);
 	struct ir_block *make = ir_block(g->ir, "make"), *found = ir_block(g->ir, "found");
 	struct ir_block *full = ir_block(g->ir, "full"), *here = ir_here(g->ir);
 
@@ -166,7 +166,7 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 	ir_at(g->ir, make);
 	if (m->key) {
 		/* NOEXIST does not overwrite an element that another CPU has created meanwhile. */
-		gen_call(g, BPF_FUNC_map_update_elem, 4, map, key,
+		updated = gen_call(g, BPF_FUNC_map_update_elem, 4, map, key,
 			ir_zeros(g->ir, slot_size(m)), ir_int(g->ir, BPF_NOEXIST));
 		made = gen_lookup(g, map, key);
 		ir_branch(g->ir, ir_is_null(g->ir, made), full, found);
@@ -174,7 +174,7 @@ static struct ir *lookup_or_make(struct gen *g, struct map *m, struct ir *key,
 		ir_jump(g->ir, full); /* not reached */
 	}
 	ir_at(g->ir, full);
-	gen_map_problem(g, PROBLEM_FULL, m);
+	gen_update_lost(g, updated, m);
 	*ret_full = ir_here(g->ir);
 	ir_jump(g->ir, end);
 	ir_at(g->ir, found);
@@ -198,7 +198,7 @@ static void find_element(struct gen *g, const struct map *m, struct ir *p, struc
 	ir_branch(g->ir, ir_is_null(g->ir, p), missing, found);
 	if (warns) {
 		ir_at(g->ir, missing);
-		gen_map_problem(g, PROBLEM_MISSING, m);
+		gen_missing(g, m);
 		*ret_missing = ir_here(g->ir);
 		ir_jump(g->ir, end);
 	}

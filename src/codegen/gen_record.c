@@ -4,6 +4,7 @@
 #include "gate.h"
 #include "gen.h"
 
+#include <errno.h>
 #include <linux/bpf.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -90,12 +91,16 @@ struct ir *gen_ring(struct gen *g)
 	return g->ring;
 }
 
-void gen_lost(struct gen *g, uint32_t kind)
+static void count_lost(struct gen *g, struct ir *kind)
 {
 	static const char *const params[] = {"int"};
-	struct ir *arg = ir_int(g->ir, kind);
 
-	gen_library(g, "count_lost", params, NULL, &arg, 1);
+	gen_library(g, "count_lost", params, NULL, &kind, 1);
+}
+
+void gen_lost(struct gen *g, uint32_t kind)
+{
+	count_lost(g, ir_int(g->ir, kind));
 }
 
 void gen_lost_event(struct gen *g, struct ir *result)
@@ -126,17 +131,22 @@ static struct image_record *same_problem(const struct gen *g, enum problem what,
 	return NULL;
 }
 
-static void count_problem(struct gen *g, enum problem what, uint32_t map)
+/* Returns the id of the record that stands for the problem at the statement's place. */
+static struct ir *problem_id(struct gen *g, enum problem what, uint32_t map)
 {
-	static const char *const params[] = {"int"};
 	struct image_record *r = same_problem(g, what, map);
-	struct ir *id;
 
 	r = r ? r : gen_record_new(g, "problem", g->at);
-	id = ir_int(g->ir, gen_record_id(g, r));
 	r->problem = what;
 	r->map = map;
 	r->size = sizeof(struct record);
+	return ir_int(g->ir, gen_record_id(g, r));
+}
+
+static void count_problem(struct gen *g, struct ir *id)
+{
+	static const char *const params[] = {"int"};
+
 	gen_ring(g);
 	g->img->problems = true;
 	gen_library(g, "count_problem", params, NULL, &id, 1);
@@ -144,16 +154,26 @@ static void count_problem(struct gen *g, enum problem what, uint32_t map)
 
 void gen_problem(struct gen *g, enum problem what)
 {
-	count_problem(g, what, 0);
+	count_problem(g, problem_id(g, what, 0));
 }
 
-/* A map without a key is an array, which is never full. */
-void gen_map_problem(struct gen *g, enum problem what, const struct map *m)
+void gen_missing(struct gen *g, const struct map *m)
 {
-	if (what == PROBLEM_FULL)
-		gen_lost(g, LOST_MAP);
-	if (m->key)
-		count_problem(g, what, m->index);
+	count_problem(g, problem_id(g, PROBLEM_MISSING, m->index));
+}
+
+/* The helper says why: -E2BIG if the map is full, -EBUSY or -EDEADLK if the probe interrupts another update of it,
+ * -ENOMEM if the kernel has no memory that it can take at once. */
+void gen_update_lost(struct gen *g, struct ir *result, const struct map *m)
+{
+	struct ir *is_full = ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, (uint64_t)-E2BIG)), *full, *refused;
+
+	count_lost(g, ir_select(g->ir, is_full, ir_int(g->ir, LOST_MAP), ir_int(g->ir, LOST_UPDATE)));
+	if (!m->key) /* an array: the kernel refuses nothing */
+		return;
+	full = problem_id(g, PROBLEM_FULL, m->index);
+	refused = problem_id(g, PROBLEM_UPDATE, m->index);
+	count_problem(g, ir_select(g->ir, is_full, full, refused));
 }
 
 /* GROWING_MAX is half of the smallest ring buffer, which a session has from its first line on. A script's

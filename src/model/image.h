@@ -101,13 +101,13 @@ struct image_text {
 
 /* The problem that a record of the kind "problem" reports. */
 enum problem { PROBLEM_READ, PROBLEM_DIVISION, PROBLEM_INDEX, PROBLEM_FULL, PROBLEM_MISSING, PROBLEM_LENGTH,
-	PROBLEM_UNDECIDED, PROBLEM_APPLY, PROBLEM_MAX };
+	PROBLEM_UNDECIDED, PROBLEM_APPLY, PROBLEM_UPDATE, PROBLEM_MAX };
 
 /* Returns whether a helper of the kernel failed; if not, the script itself made a mistake. */
 static inline bool problem_is_helper(enum problem p)
 {
 	return p != PROBLEM_DIVISION && p != PROBLEM_INDEX && p != PROBLEM_LENGTH && p != PROBLEM_UNDECIDED &&
-		p != PROBLEM_APPLY;
+		p != PROBLEM_APPLY && p != PROBLEM_UPDATE;
 }
 
 struct image_record {

@@ -223,6 +223,7 @@ static void add_problem(struct str *line, const struct output_problem *p)
 			"1 is being used as the result.\"",
 		[PROBLEM_INDEX] = "\"Array access out of bounds. This can lead to unexpected results.\"",
 		[PROBLEM_FULL] = "\"Argument list too long\", \"helper\": \"map_update_elem\", \"retcode\": -7",
+		[PROBLEM_UPDATE] = "\"The kernel refused the update of a map: it was busy, or no memory was free.\"",
 		[PROBLEM_UNDECIDED] = "\"The event was not decided, since its stack has no names yet.\"",
 		[PROBLEM_LENGTH] = "\"The length of a stack is not known yet. 0 is being used as the result.\"",
 		[PROBLEM_MISSING] = "\"Success\", \"helper\": \"map_lookup_elem\", \"retcode\": 0",

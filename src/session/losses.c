@@ -23,6 +23,7 @@ static const char *const what[LOST_MAX] = {
 	[LOST_MAP] = "updates lost: a map was full",
 	[LOST_STACK] = "stacks lost their frames: the ring buffer was full",
 	[LOST_LOOP] = "loops were ended early: a loop has at most 8388608 rounds (256 before Linux 5.17)",
+	[LOST_UPDATE] = "updates lost: the kernel refused them, as the map was busy or no memory was free",
 	[LOST_OTHER] = "records for stacks and names lost: the ring buffer was full",
 };
 
@@ -87,7 +88,7 @@ static uint64_t sum(int fd, uint32_t kind)
 
 uint64_t losses_total(const struct shared *shared)
 {
-	static const enum lost_kind counted[] = {LOST_RING, LOST_SCRATCH, LOST_MAP, LOST_STACK};
+	static const enum lost_kind counted[] = {LOST_RING, LOST_SCRATCH, LOST_MAP, LOST_UPDATE, LOST_STACK};
 	int fd = shared_fd(shared, "lost");
 	uint64_t n = 0;
 

@@ -77,6 +77,10 @@ static const struct kind {
 	[PROBLEM_FULL] = { /* losses_report() has the summary */
 		.always = true,
 	},
+	[PROBLEM_UPDATE] = { /* losses_report() has the summary */
+		.first = "the kernel refused the update: the map was busy, or no memory was free",
+		.always = true,
+	},
 	[PROBLEM_LENGTH] = { /* userspace finishes the walk: the tables were not made when the program asked */
 		.first = "the length of the stack is not known yet, as its process has just begun: it is 0",
 		.always = true,
