@@ -46,6 +46,9 @@ struct entries {
 	bool has_entries;        /* the entries are loaded */
 	bool has_failed;         /* the kernel refused to load more languages: this is not tried again */
 
+	struct bpf_object *opened; /* the next object, not prepared, or NULL */
+	uint32_t opened_with;      /* its languages */
+
 	struct bpf_object *next; /* under way, or NULL */
 	uint32_t languages;      /* its languages */
 	pthread_t thread;
@@ -174,6 +177,7 @@ void entries_free(struct entries *e)
 	if (!e)
 		return;
 	join(e);
+	bpf_object__close(e->opened);
 	bpf_object__close(e->next);
 	for (unsigned i = 0; e->all && i < e->n; i++)
 		bpf_object__close(e->all[i].obj);
@@ -254,19 +258,28 @@ static int prepare_next(struct entries *e, struct unwinders *u)
 	return r ? r : unwinders_share_maps(u, e->next, e->languages);
 }
 
-static int open_next(struct entries *e, struct unwinders *u)
+/* Returns NULL and sets errno on failure. */
+static struct bpf_object *open_walks(const struct entries *e, uint32_t languages)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "strata");
 	_cleanup_(freep) void *elf = malloc(e->img->elf_size);
 	int r;
 
 	if (!elf)
-		return -ENOMEM;
+		return NULL;
 	memcpy(elf, e->img->elf, e->img->elf_size);
-	r = unwinders_leave_out(elf, e->img->elf_size, LANGS_ALL & ~e->languages);
-	if (r)
-		return r;
-	e->next = bpf_object__open_mem(elf, e->img->elf_size, &opts);
+	r = unwinders_leave_out(elf, e->img->elf_size, LANGS_ALL & ~languages);
+	if (!r)
+		return bpf_object__open_mem(elf, e->img->elf_size, &opts);
+	errno = -r;
+	return NULL;
+}
+
+static int open_next(struct entries *e, struct unwinders *u)
+{
+	if (e->opened && e->opened_with != e->languages)
+		bpf_object__close(TAKE(e->opened));
+	e->next = e->opened ? TAKE(e->opened) : open_walks(e, e->languages);
 	return e->next ? prepare_next(e, u) : -errno;
 }
 
@@ -287,9 +300,22 @@ void entries_expect(struct entries *e, uint32_t languages)
 	e->expected = languages;
 }
 
+static uint32_t wanted(const struct entries *e, const struct unwinders *u)
+{
+	return e->loaded | e->expected | unwinders_languages(u);
+}
+
+void entries_open_next(struct entries *e, const struct unwinders *u)
+{
+	if (e->next || e->opened || e->is_loaded)
+		return;
+	e->opened_with = wanted(e, u);
+	e->opened = open_walks(e, e->opened_with); /* if this fails, entries_grow() reports it */
+}
+
 int entries_grow(struct entries *e, struct unwinders *u)
 {
-	uint32_t languages = e->loaded | e->expected | unwinders_languages(u);
+	uint32_t languages = wanted(e, u);
 	int r;
 
 	if (e->next || e->has_failed || (e->is_loaded && languages == e->loaded))

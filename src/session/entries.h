@@ -26,6 +26,8 @@ void entries_free(struct entries *e);
 /* Adds languages (1 << enum frame_lang) with which the programs that walk are loaded. */
 void entries_expect(struct entries *e, uint32_t languages);
 
+/* Reads the programs that walk from the ELF file, while the image's object is loaded: it takes a millisecond. */
+void entries_open_next(struct entries *e, const struct unwinders *u);
 /* Starts loading the programs that walk, if the unwinders have seen a language which those that are loaded do not have,
  * or none are loaded. Returns 1 if it started, 0 if there is nothing to do or loading is under way, -errno on
  * failure. */

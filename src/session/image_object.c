@@ -467,6 +467,7 @@ bool image_object_load_walks(struct image_object *o, struct unwinders *u)
 
 	if (!o->entries)
 		return false;
+	entries_open_next(o->entries, u);
 	join(o);
 	if (o->result)
 		return false;

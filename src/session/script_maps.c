@@ -86,21 +86,33 @@ int script_maps_size(const struct image *img, const struct load_env *env, struct
 
 /* ---- large maps ---------------------------------------------------------- */
 
-enum { LARGE_ENTRIES = 1 << 15 }; /* the kernel writes a bucket for each, at once */
+enum {
+	LARGE_ENTRIES = 1 << 15, /* the kernel writes a bucket for each, at once */
+	LARGE_RING = 1 << 20,    /* bytes; the kernel clears all pages */
+};
 
 struct large_map {
 	struct bpf_map *map; /* of the object */
 	int fd;              /* -errno: not made */
 };
 
-struct large_maps {
+/* Maps that one thread makes, one after the other. */
+struct lane {
 	VEC(struct large_map) all;
 	pthread_t thread;
+	bool has_thread;
+};
+
+/* The ring takes half as long as a script's map, so that both are ready at about the same time. */
+enum { LANE_SCRIPT, LANE_RING, LANES };
+
+struct large_maps {
+	struct lane lane[LANES];
 };
 
 static void *make_large(void *arg)
 {
-	struct large_maps *l = arg;
+	struct lane *l = arg;
 
 	for (size_t i = 0; i < l->all.len; i++) {
 		const struct bpf_map *m = l->all.data[i].map;
@@ -112,32 +124,35 @@ static void *make_large(void *arg)
 	return NULL;
 }
 
+static void find_large(struct lane *l, struct bpf_object *obj, const struct shared *s, const char *name, uint32_t limit)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
+
+	if (map && !shared_find(s, name) && bpf_map__max_entries(map) >= limit)
+		vec_push(&l->all, (struct large_map){map, -1});
+}
+
 struct large_maps *large_maps_begin(const struct image *img, struct bpf_object *obj, const struct shared *s)
 {
 	struct large_maps *l = calloc(1, sizeof(*l));
 
-	for (unsigned i = 0; l && i < img->nmaps; i++) {
-		const struct image_map *m = &img->maps[i];
-		struct bpf_map *map = bpf_object__find_map_by_name(obj, m->bpf_name);
-
-		if (map && !m->taken && !shared_find(s, m->bpf_name) && bpf_map__max_entries(map) >= LARGE_ENTRIES)
-			vec_push(&l->all, (struct large_map){map, -1});
-	}
-	if (l && l->all.len && !pthread_create(&l->thread, NULL, make_large, l))
-		return l;
-	if (l)
-		vec_done(&l->all);
-	free(l);
-	return NULL;
+	if (!l)
+		return NULL;
+	for (unsigned i = 0; i < img->nmaps; i++)
+		if (!img->maps[i].taken)
+			find_large(&l->lane[LANE_SCRIPT], obj, s, img->maps[i].bpf_name, LARGE_ENTRIES);
+	find_large(&l->lane[LANE_RING], obj, s, "ring", LARGE_RING);
+	for (struct lane *i = l->lane; i < l->lane + LANES; i++)
+		i->has_thread = i->all.len && !pthread_create(&i->thread, NULL, make_large, i);
+	return l;
 }
 
-int large_maps_use(struct large_maps *l, struct bpf_object *obj)
+static int use_lane(struct lane *l, struct bpf_object *obj)
 {
 	int r = 0;
 
-	if (!l)
-		return 0;
-	pthread_join(l->thread, NULL);
+	if (l->has_thread)
+		pthread_join(l->thread, NULL);
 	for (size_t i = 0; i < l->all.len; i++) {
 		struct large_map *m = &l->all.data[i];
 
@@ -146,6 +161,18 @@ int large_maps_use(struct large_maps *l, struct bpf_object *obj)
 		closep(&m->fd);
 	}
 	vec_done(&l->all);
+	return r;
+}
+
+int large_maps_use(struct large_maps *l, struct bpf_object *obj)
+{
+	int r = 0;
+
+	for (unsigned i = 0; l && i < LANES; i++) {
+		int r1 = use_lane(&l->lane[i], obj);
+
+		r = r ? r : r1;
+	}
 	free(l);
 	return r;
 }

@@ -14,8 +14,9 @@ bool script_maps_fit(const struct image *img, struct bpf_object *obj);
 /* Sets the sizes of the script's maps before the load. Returns 0 on success, -errno on failure. */
 int script_maps_size(const struct image *img, const struct load_env *env, struct bpf_object *obj);
 
-/* Begins to make the script's large maps in a thread, once their sizes are set. Returns NULL if there are none. */
+/* Begins to make the script's large maps and the ring buffer in threads, once their sizes are set. Returns NULL if
+ * memory is short. */
 struct large_maps *large_maps_begin(const struct image *img, struct bpf_object *obj, const struct shared *s);
-/* Waits for them, and frees l. The object, which is not loaded yet, uses them; NULL: they are given back. Returns 0 on
- * success, -errno on failure; if the kernel did not make them, the load will try again. */
+/* Waits for them, and frees l, which may be NULL. The object, which is not loaded yet, uses them; NULL: they are given
+ * back. Returns 0 on success, -errno on failure; if the kernel did not make them, the load will try again. */
 int large_maps_use(struct large_maps *l, struct bpf_object *obj);
