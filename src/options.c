@@ -453,6 +453,7 @@ static void help(FILE *out)
 	      "       strata help [WORD], strata list [PATTERN]\n"
 	      "       strata NAME [OPTIONS]                    (a tool, such as cpu: strata tools lists them)\n"
 	      "       strata show FILE [OPTIONS]               (print or draw a recording: strata show -h)\n"
+	      "       strata build FILE -o NAME                (make a program of a script: strata build -h)\n"
 	      "       strata agent [DIR]                       (run scripts as services: strata agent -h)\n\n", out);
 	option_rows_help(rows, ARRAY_SIZE(rows), out);
 	fputs("\nFormats (-f):\n", out);
