@@ -90,15 +90,6 @@ static __always_inline struct beam_walk *own_of(struct walk *w)
 
 /* ---- address -> module, function ---- */
 
-/* Returns 1 if a <= b, else 0, without a branch: the verifier would follow each to the end. Both are below 2^63. */
-static __always_inline __u64 not_above(__u64 a, __u64 b)
-{
-	__u64 negative = (b - a) >> 63;
-
-	FORGET(negative); /* else clang sees a comparison, and makes it a branch */
-	return 1 - negative;
-}
-
 /* Returns the number of the last of n addresses, `stride` bytes apart, that is not above the key. One that is not
  * readable counts as 0, so the caller checks the result. */
 __global __u64 beam_bisect(__u64 base, __u64 stride, __u64 n, __u64 key)

@@ -471,7 +471,7 @@ __global __u64 hotspot_frame(struct walk *w)
 	return f->frame;
 }
 
-/* Returns the memo of a return address or a bytecode, or NULL if it has to be checked or filled. */
+/* Returns the memo of a return address or a bytecode, or NULL if it has to be checked or filled in this round. */
 static __always_inline struct hotspot_memo *known_memo(struct hotspot_scratch *s, __u64 key)
 {
 	__u64 hash = memo_hash(key), k = MEMO_FIRST(hash);
@@ -489,8 +489,8 @@ static __always_inline struct hotspot_memo *known_memo(struct hotspot_scratch *s
 	return m->round == s->round ? m : NULL;
 }
 
-/* The fast way for most frames: their code positions are known, and all their words are in the window. fp and RA are
- * at `at`: for an interpreted frame its own frame pointer, else the end of the frame. Returns the address that the
+/* The fast way for most frames: the records of their code were sent, and all their words are in the window. fp and RA
+ * are at `at`: for an interpreted frame its own frame pointer, else the end of the frame. Returns the address that the
  * window lacks, or 0. */
 __global __u64 hotspot_frames(struct walk *w)
 {
@@ -513,10 +513,17 @@ __global __u64 hotspot_frames(struct walk *w)
 	hash = w->hash;
 	for (int i = 0; i < HOTSPOT_FAST; i++) {
 		struct hotspot_memo *m = known_memo(s, pc);
-		__u64 at, o, next, sender, ra;
+		__u64 at, o, next, sender, ra, method;
 		int interpreted;
+		__u32 k;
 
-		if (!m || nr >= w->limit)
+		if (!m) {
+			k = hotspot_at(s, pc);
+			if (k & HOTSPOT_MEMO)
+				break;
+			m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+		}
+		if (nr >= w->limit)
 			break;
 		interpreted = m->sort == SORT_INTERPRETER;
 		if (!interpreted && (m->sort != SORT_SIZED || m->kind == HOTSPOT_STUB))
@@ -532,8 +539,15 @@ __global __u64 hotspot_frames(struct walk *w)
 		}
 		next = at + 16;
 		if (interpreted) {
+			method = window_word(w, o + FRAME_METHOD);
 			m = known_memo(s, window_word(w, o + s->proc.frame_bcp));
-			if (!m || m->object != window_word(w, o + FRAME_METHOD) || m->kind != HOTSPOT_INTERPRETED)
+			if (!m && method) {
+				k = hotspot_bytecode(s, method, window_word(w, o + s->proc.frame_bcp));
+				if (k & HOTSPOT_MEMO)
+					break;
+				m = &s->memo[k & (HOTSPOT_MEMO - 1)];
+			}
+			if (!m || m->object != method || m->kind != HOTSPOT_INTERPRETED)
 				break;
 			sender = window_word(w, o + FRAME_SENDER);
 			if (is_near(sender, next))

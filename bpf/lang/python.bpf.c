@@ -377,6 +377,7 @@ __global int python_batch(struct walk *w)
 	owner_shift = (at->frame_boundary & 7) * 8;
 	/* This computes frame_lasti() without branches. */
 	pointer = at->instr_is_index ? 0 : ~0ULL;
+	FORGET(pointer); /* else clang makes its use a branch in each round */
 	wide = at->instr_is_index ? 0xffffffff : ~0ULL;
 	code_code = at->code_code & pointer;
 	shift = at->instr_shift & 7;

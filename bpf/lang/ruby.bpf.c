@@ -23,14 +23,20 @@
 #define HASH_SECOND_SIZE class_size
 #define HASH_THIRD_SIZE  file_size
 
-/* The instructions: address, words; own.method, the hash of its class, and own.tick when that was read. */
-#define LIST_MEMO_OWN   __u64 start, method, class; __u32 size, tick;
+/* The instructions: address, words; own.method, the hash of its class, and own.tick when that was read; the iseq's
+ * body. */
+#define LIST_MEMO_OWN   __u64 start, method, class; __u32 size, tick; __u64 body;
 #define MEMO_TAGS       1 /* a C function's method entry */
 #define TICK_SHIFT      27 /* of ns */
 #define CLASS_BYTES     160 /* of a class, the smallest room that has its names */
+#define ENVS_BYTES      1024
 
 struct ruby_own {
 	__u64 env[3];    /* ep[-2] to ep[0] of a frame */
+	__u64 envs[ENVS_BYTES / 8]; /* a window on the part of the stack that has them */
+	__u64 envs_at;   /* its address; 0: none */
+	__u64 stack, stack_size; /* address and bytes of the thread's or fiber's stack; 0: unknown */
+	__u64 body;      /* of the iseq whose head is in code[] */
 	__u64 method;    /* ep[-2] of the frame's method: its entry, or what leads to it; 0: unknown */
 	__u64 path;      /* name of the class that the method was defined in: a String; 0: none */
 	__u64 singleton; /* the method is the class's own */
@@ -191,6 +197,7 @@ __global int ruby_begin(struct walk *w)
 	if (!s)
 		return -1;
 	w->list.frame = FRAME_UNKNOWN; /* there may be frames */
+	s->own.stack = s->own.stack_size = s->own.envs_at = 0;
 	if (!s->proc.ec_kind)
 		return 0;
 	ec = ruby_context(s, walk_tp(w));
@@ -204,6 +211,8 @@ __global int ruby_begin(struct walk *w)
 	if (words[EC_STACK / 8] && words[EC_FRAME / 8] &&
 		words[EC_FRAME / 8] - words[EC_STACK / 8] > 8 * words[EC_SIZE / 8]) /* a new thread's is at the end */
 		return 0;
+	s->own.stack = words[EC_STACK / 8];
+	s->own.stack_size = 8 * words[EC_SIZE / 8];
 	place_of(w)->own.newest = w->list.frame = words[EC_FRAME / 8];
 	place_of(w)->own.tag = words[EC_TAG / 8];
 	s->own.tick = (__u32)(bpf_ktime_get_ns() >> TICK_SHIFT);
@@ -393,14 +402,16 @@ static __always_inline __u32 record_size(const struct ruby_code_record *r)
 	return __builtin_offsetof(struct ruby_code_record, file) + file;
 }
 
-/* Reads the head of the iseq, or the ID of the C function (addr | 1), into s->code. Returns 0 on success. */
-static __always_inline int read_head(struct ruby_scratch *s, __u64 addr)
+/* Reads the head of the iseq, or the ID of the C function (addr | 1), into s->code. body: of the iseq, if it is known.
+ * Returns 0 on success. */
+static __always_inline int read_head(struct ruby_scratch *s, __u64 addr, __u64 body)
 {
-	__u64 body = 0;
-
 	if (addr & 1)
 		return read_word((addr & ~1ULL) + METHOD_DEF, &body) || read_word(body + DEF_ID, &s->code[0]);
-	return read_word(addr + ISEQ_BODY, &body) || bpf_probe_read_user(s->code, BODY_BYTES, (const void *)body);
+	if (!body && read_word(addr + ISEQ_BODY, &body))
+		return -1;
+	s->own.body = body;
+	return bpf_probe_read_user(s->code, BODY_BYTES, (const void *)body);
 }
 
 /* Reads the start of a class or module into own.object. Returns its type, or 0. */
@@ -462,9 +473,19 @@ __global __u64 ruby_cookie(struct ruby_scratch *s, __u64 addr, __u64 class)
 	return seen_mix(seen_mix(h, code_word(s, BODY_START)), code_word(s, BODY_LINE));
 }
 
+/* Returns 1 if the memo of an earlier walk is still valid. pc: of the frame. If the frame runs instructions of the
+ * iseq's body in the memo, only the body is read, not the iseq: the body is the same if its words are. */
+static __always_inline int is_known(struct walk *w, struct ruby_scratch *s, struct list_memo *m, __u64 addr, __u64 pc)
+{
+	if (m->addr != addr || m->method != s->own.method || m->tick != s->own.tick ||
+		pc - m->start > 8ULL * m->size || read_head(s, addr, m->body))
+		return 0;
+	return refresh(m, w, s, addr, ruby_cookie(s, addr, m->class));
+}
+
 /* Puts the iseq at addr, or the method entry of a C function (addr | 1), into the memo, with the class of own.method.
  * Returns 0. */
-__global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
+__global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr, __u64 pc)
 {
 	__u64 cookie = 0, class = 0, id;
 	int readable, seen = 0;
@@ -473,10 +494,9 @@ __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
 	if (!w || !s)
 		return -1;
 	m = memo_of(s, addr);
-	readable = !read_head(s, addr);
-	if (readable && m->method == s->own.method && m->tick == s->own.tick &&
-		refresh(m, w, s, addr, ruby_cookie(s, addr, m->class)))
+	if (is_known(w, s, m, addr, addr & 1 ? m->start : pc))
 		return 0;
+	readable = !read_head(s, addr, 0);
 	if (readable) {
 		class = ruby_class(s);
 		cookie = ruby_cookie(s, addr, class);
@@ -484,6 +504,7 @@ __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
 			m->method = s->own.method;
 			m->class = class;
 			m->tick = s->own.tick;
+			m->body = addr & 1 ? 0 : s->own.body;
 			return 0;
 		}
 	}
@@ -491,7 +512,7 @@ __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr)
 	/* The next walk looks an unreadable one up again. */
 	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk,
 		readable && !(addr & 1) ? code_word(s, BODY_START) : 0, s->own.method,
-		class, readable ? code_word(s, 0) >> 32 : 0, s->own.tick };
+		class, readable ? code_word(s, 0) >> 32 : 0, s->own.tick, readable && !(addr & 1) ? s->own.body : 0 };
 	return 0;
 }
 
@@ -518,25 +539,56 @@ static __always_inline int read_env(struct ruby_scratch *s, __u64 ep)
 	return bpf_probe_read_user(s->own.env, sizeof(s->own.env), (const void *)(ep - 16));
 }
 
-/* Sets own.method from own.env: that of the method around a block, or of the block that is a method (define_method).
- * Returns 0. */
-__global int ruby_method(struct ruby_scratch *s)
+/* Reads it through the window: the frames before have theirs below this one. Returns 0 on success. */
+__global int ruby_env(struct ruby_scratch *s, __u64 ep)
 {
-	__u64 flags = 0;
+	__u64 at = ep - 16, o;
 
 	if (!s)
 		return -1;
-	for (int i = 0; s->proc.at.path && i < ENVS_MAX; i++) {
-		s->own.method = s->own.env[0];
-		if (s->own.env[2] & ENV_LOCAL)
-			return 0;
-		if (s->own.method && !(s->own.method & 7) && !read_word(s->own.method, &flags) &&
-			(flags & IMEMO_MASK) == IMEMO_METHOD)
-			return 0;
-		if (read_env(s, s->own.env[1] & ~3ULL))
-			break;
+	o = at - s->own.stack;
+	if (o >= s->own.stack_size || (at & 7))
+		return read_env(s, ep);
+	if (at - s->own.envs_at > ENVS_BYTES - 24) {
+		s->own.envs_at = o < ENVS_BYTES - 24 ? s->own.stack : ep + 8 - ENVS_BYTES;
+		if (bpf_probe_read_user(s->own.envs, ENVS_BYTES, (const void *)s->own.envs_at)) {
+			s->own.envs_at = 0;
+			return read_env(s, ep);
+		}
 	}
+	for (int i = 0; i < 3; i++)
+		s->own.env[i] = load_word(s->own.envs, at - s->own.envs_at + 8 * i, ENVS_BYTES - 1);
+	return 0;
+}
+
+/* Sets own.method if own.env has one: that of the method around a block, or of the block that is a method
+ * (define_method). Returns whether it is the last environment to look at. */
+static __always_inline int finds_method(struct ruby_scratch *s)
+{
+	__u64 method = s->own.env[0], flags = 0;
+
+	if (!(s->own.env[2] & ENV_LOCAL) && (!method || (method & 7) || read_word(method, &flags) ||
+		(flags & IMEMO_MASK) != IMEMO_METHOD))
+		return 0;
+	s->own.method = method;
+	return 1;
+}
+
+static long outer_env(__u32 i, void *data)
+{
+	struct ruby_scratch *s = *(struct ruby_scratch **)data; /* bpf_loop() passes only addresses of the stack */
+
+	return read_env(s, s->own.env[1] & ~3ULL) || finds_method(s);
+}
+
+/* Sets own.method from own.env and the environments around it; 0: there is none. Returns 0. */
+__global int ruby_method(struct ruby_scratch *s)
+{
+	if (!s)
+		return -1;
 	s->own.method = 0;
+	if (s->proc.at.path && !finds_method(s))
+		bpf_loop(ENVS_MAX, outer_env, &s, 0);
 	return 0;
 }
 
@@ -551,13 +603,13 @@ static __always_inline __u64 code_of(struct ruby_scratch *s, __u64 iseq, __u64 f
 }
 
 /* Returns the memo of the frame's code, whose environment is in own.env. */
-static __always_inline struct list_memo *find_memo(struct walk *w, struct ruby_scratch *s, __u64 code)
+static __always_inline struct list_memo *find_memo(struct walk *w, struct ruby_scratch *s, __u64 code, __u64 pc)
 {
 	struct list_memo *m = memo_of(s, code);
 
 	ruby_method(s);
 	if (!is_fresh(m, s, code) || m->method != s->own.method)
-		ruby_code(w, s, code);
+		ruby_code(w, s, code, pc);
 	return m;
 }
 
@@ -646,7 +698,7 @@ __global int ruby_next(struct walk *w, __u64 *frame)
 		return end_loop(w, in_exec);
 	o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
 	ep = o < 0 ? 0 : frame_word(s, o + FRAME_EP);
-	if (o < 0 || read_env(s, ep)) {
+	if (o < 0 || ruby_env(s, ep)) {
 		w->list.frame = 0;
 		return -1;
 	}
@@ -658,7 +710,7 @@ __global int ruby_next(struct walk *w, __u64 *frame)
 	*frame = 0;
 	if (code && !is_merged(w, s, code, flags)) {
 		pc = frame_word(s, o + FRAME_PC);
-		m = find_memo(w, s, code);
+		m = find_memo(w, s, code, pc);
 		if (!(code & 1) && !in_exec && is_pending(w, flags, m, pc)) {
 			w->list.frame = next;
 			return 1;

@@ -60,3 +60,24 @@ struct pt_regs;
 #else
 #define FORGET(x) asm volatile("" : "+r"(x))
 #endif
+
+/* Returns 1 if v is not 0, else 0, without a branch: the verifier would follow both ways to the end. Clang forgets the
+ * value before the shift, else it sees a comparison, and makes it a branch. */
+static __always_inline __u64 is_set(__u64 v)
+{
+	__u64 negative = -v;
+
+	FORGET(negative);
+	return (v | negative) >> 63;
+}
+
+/* Returns 1 if a <= b, else 0, for a bisection. Both are below 2^63. Clang makes a branch of it, which costs the
+ * verifier less than an unknown product: 700 instructions instead of 15,000 in walk_published(). Multiply by it,
+ * because newer verifiers follow both cases of `half & -x`. */
+static __always_inline __u64 not_above(__u64 a, __u64 b)
+{
+	__u64 negative = (b - a) >> 63;
+
+	FORGET(negative);
+	return 1 - negative;
+}

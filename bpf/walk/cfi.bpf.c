@@ -179,14 +179,6 @@ static __always_inline int may_be_first(struct walk *w)
 	       !w->table_npages;
 }
 
-/* Returns 1 if v is not 0, else 0, without a branch, which would double the verifier's paths. */
-static __always_inline __u64 is_set(__u64 v)
-{
-	v = (v | -v) >> 63;
-	FORGET(v);
-	return v;
-}
-
 /* Code of a file without a rule was not understood: fp may be its caller's, or a number. Returns UNWIND_GUESSED for
  * such code, unless the walk has a cause already; else 0. */
 static __always_inline __u32 guess(struct walk *w)

@@ -23,15 +23,6 @@ struct {
 	__type(value, struct inode_file);
 } files_by_inode SEC(".maps");
 
-/* Returns 1 if a <= b, else 0. Multiply by it: newer verifiers follow both cases of `half & -x`. */
-static __always_inline __u32 not_above(__u64 a, __u64 b)
-{
-	__u64 negative = (b - a) >> 63;
-
-	FORGET(negative); /* else clang sees a comparison, and makes it a branch */
-	return 1 - (__u32)negative;
-}
-
 /* ---- process and address -> mapping ------------------------------------ */
 
 /* Returns the last element of chunk_start[] that is not above addr. */
@@ -317,11 +308,15 @@ static __always_inline __u32 row_at(struct walk *w, void *t, __u32 at, __u32 end
 
 	low &= (1 << TABLE_PAGE_SHIFT) - 1;
 	for (int i = 0; i < 11; i++) {
-		__u32 half = n >> 1;
+		__u32 half = n >> 1, k = w->table_rows + at + half;
+		struct table_chunk *c;
 
 		if (n <= 1)
 			break;
-		at += half * not_above(half_at(t, w->table_rows + at + half) >> 16, low);
+		c = chunk_at(t, k >> 1);
+		if (!c)
+			break; /* the table is damaged: the verifier need not follow the other rounds */
+		at += half * not_above(half_of(c, k) >> 16, low);
 		n -= half;
 	}
 	return at;

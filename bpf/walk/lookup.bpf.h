@@ -90,13 +90,29 @@ static __always_inline struct mapping_chunk *chunk_of(__u32 pid, __u32 chunk)
 
 /* ---- words of a table ---- */
 
-static __always_inline __u64 word_at(void *table, __u32 i)
+static __always_inline struct table_chunk *chunk_at(void *table, __u32 i)
 {
 	__u32 chunk = i >> TABLE_CHUNK_SHIFT;
-	struct table_chunk *c = bpf_map_lookup_elem(table, &chunk);
 
+	return bpf_map_lookup_elem(table, &chunk);
+}
+
+static __always_inline __u64 word_of(const struct table_chunk *c, __u32 i)
+{
 	FORGET(i);
-	return c ? c->word[i & ((1 << TABLE_CHUNK_SHIFT) - 1)] : 0;
+	return c->word[i & ((1 << TABLE_CHUNK_SHIFT) - 1)];
+}
+
+static __always_inline __u64 word_at(void *table, __u32 i)
+{
+	struct table_chunk *c = chunk_at(table, i);
+
+	return c ? word_of(c, i) : 0;
+}
+
+static __always_inline __u32 half_of(const struct table_chunk *c, __u32 i)
+{
+	return word_of(c, i >> 1) >> ((i & 1) << 5);
 }
 
 static __always_inline __u32 half_at(void *table, __u32 i)

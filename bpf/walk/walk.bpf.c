@@ -328,8 +328,9 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 	return walk_step(w);
 }
 
-/* Returns the cache's entry with CACHE_FAST, or 0 if there is none. */
-static __always_inline __u64 fast_rule(__u32 file, __u64 vaddr)
+/* Returns the cache's entry with CACHE_FAST, or 0 if there is none. The verifier checks this function once, not in each
+ * round of fast_frames(). */
+__global __u64 fast_rule(__u32 file, __u64 vaddr)
 {
 	__u32 zero = 0;
 	struct rule_cache *cache = bpf_map_lookup_elem(&rule_cache, &zero);
@@ -374,10 +375,9 @@ __global __u64 fast_frames(struct walk *w)
 	nr = w->nr;
 	file = w->map.file;
 	for (int i = 0; i < FAST_FRAMES; i++) {
-		__u64 vaddr = lookup - w->map.bias, frame = FRAME_NATIVE(file, vaddr), e, o, ra, by_fp;
+		__u64 vaddr = lookup - w->map.bias, frame = FRAME_NATIVE(file, vaddr), e, o, p, ra, by_fp, has_slot;
 		__u64 k = (w->window_at + at) >> MEMO_SHIFT;
 		struct rule_memo *m;
-		__s64 slot;
 
 		if (lookup - w->map.start >= w->cached_span || nr >= w->limit)
 			break;
@@ -395,23 +395,17 @@ __global __u64 fast_frames(struct walk *w)
 		o = at + ((fp - w->window_at - at) & by_fp) + (e & CACHE_OFFSET);
 		if ((__s64)(o - at) <= 0 || (o & 7))
 			break;
-		slot = CACHE_SLOT(e);
-		if (o - 8 > WINDOW_BYTES - 8) {
-			wanted = w->window_at + o + (slot ? slot : -1) * 8;
+		has_slot = is_set(CACHE_SLOT(e));
+		/* Without a slot for fp, RA's word stands for it. */
+		p = o - 8 + (((CACHE_SLOT(e) + 1) * 8) & -has_slot);
+		if (o - 8 > WINDOW_BYTES - 8 || p > WINDOW_BYTES - 8) {
+			wanted = w->window_at + p;
 			break;
 		}
 		ra = strip(w, window_word(w, o - 8));
 		if (!ra)
 			break;
-		if (slot) {
-			__u64 p = o + slot * 8;
-
-			if (p > WINDOW_BYTES - 8) {
-				wanted = w->window_at + p;
-				break;
-			}
-			fp = window_word(w, p);
-		}
+		fp ^= (fp ^ window_word(w, p)) & -has_slot;
 		at = o;
 		lookup = ra - 1;
 		store_frame(w, out, nr++, frame);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""coldpairs.py [-n ROUNDS] [-s STATEMENT].. [-p native|python] STRATA.. - the time of a statement in a cold sample of
+"""coldpairs.py [-n ROUNDS] [-s STATEMENT].. [-p LANGUAGE] STRATA.. - the time of a statement in a cold sample of
 each build, and the ratio to the first build's. All builds sample the same processes at the same time, at rates that
 rarely meet, because other work on the machine changes the caches from second to second.
 
@@ -10,9 +10,15 @@ import pathlib
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'unwind' / 'v8'))
+import binaries
 import cold
+import java
+import javas
+import ruby
 
 RATES = (71, 73, 79, 83, 67, 61, 59, 89)
 SAMPLES = 150 # of each, in a round; the first ones fill its own caches
@@ -35,6 +41,20 @@ def times_of(child):
     return statistics.median(times)
 
 
+def java_program(work):
+    javas.compiled(java.SOURCE, work)
+    return java.cold_command(work)
+
+
+PROGRAMS = {
+    'native': cold.native_program,
+    'python': lambda work: cold.python_program(),
+    'javascript': lambda work: cold.javascript_program(str(binaries.node('26'))),
+    'java': java_program,
+    'ruby': lambda work: ruby.cold_command(),
+}
+
+
 def draw(command, cases):
     """The median ns of each case."""
     rates = random.sample(RATES, len(cases))
@@ -47,14 +67,14 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('-n', type=int, default=9, help='number of rounds')
     p.add_argument('-s', action='append', help='statement (@[ustack] = count())')
-    p.add_argument('-p', choices=('native', 'python'), default='native', help='sampled program')
+    p.add_argument('-p', choices=PROGRAMS, default='native', help='sampled program')
     p.add_argument('strata', nargs='+')
     args = p.parse_args()
     cases = [(strata, s) for s in args.s or ['@[ustack] = count()'] for strata in args.strata]
     if len(cases) > len(RATES):
         p.error(f'at most {len(RATES)} cases')
     with tempfile.TemporaryDirectory() as work:
-        command = cold.native_program(pathlib.Path(work)) if args.p == 'native' else cold.python_program()
+        command = PROGRAMS[args.p](pathlib.Path(work))
         rows = [draw(command, cases) for _ in range(args.n)]
     for case, times, ratios in zip(cases, zip(*rows), zip(*([t / row[0] for t in row] for row in rows))):
         print(f'{statistics.median(times) / 1e3:6.2f} us, ratio {statistics.median(ratios):.3f} '

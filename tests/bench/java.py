@@ -41,9 +41,12 @@ def frame_rows(row, strata, event_ns, kernel, classes):
                 f'{ns / frames:.1f} ns of {frames}, {kernel:.1f} ns')
 
 
+def cold_command(classes):
+    return [*javas.command('17'), *OPTIONS['compiled'], '-cp', str(classes), 'Deep', '36', 'spins']
+
+
 def cold_row(row, strata, classes):
-    command = [*javas.command('17'), *OPTIONS['compiled'], '-cp', classes, 'Deep', '36', 'spins']
-    [(median, worst)] = cold.draws(command, lambda pids: cold.sample_ns(strata, pids))
+    [(median, worst)] = cold.draws(cold_command(classes), lambda pids: cold.sample_ns(strata, pids))
     row('a cold sample of 42 Java frames, of 25 us', median / 25e3, 1.0, f'{median / 1e3:.1f} us, worst {worst / 1e3:.1f}')
 
 

@@ -45,6 +45,10 @@ def running(*words):
             child.kill()
 
 
+def cold_command():
+    return command(WORKS, cold.DEPTH + 10)
+
+
 def frame_rows(row, strata, event_ns, kernel):
     with running(*command(CALLS, DEPTH)) as pid:
         tracer = strata + ['-p', str(pid), '-e']
@@ -58,7 +62,7 @@ def frame_rows(row, strata, event_ns, kernel):
 
 def rows(row, strata, event_ns, kernel):
     frame_rows(row, strata, event_ns, kernel)
-    [(median, worst)] = cold.draws(command(WORKS, cold.DEPTH + 10), lambda pids: cold.sample_ns(strata, pids))
+    [(median, worst)] = cold.draws(cold_command(), lambda pids: cold.sample_ns(strata, pids))
     frame = median / (cold.DEPTH + 12)
     row(f'a cold sample of {cold.DEPTH + 12} Ruby frames, of 40 us', median / 40e3, 1.0,
         f'{median / 1e3:.1f} us, worst {worst / 1e3:.1f}; a frame is {frame / kernel:.1f} of bpf_get_stack')
