@@ -39,7 +39,8 @@ def main():
             refusals = [{'status': 429, 'headers': {'Retry-After': '1'}}, {'status': 503}, {'status': 429, 'headers': {
                 'Retry-After': email.utils.formatdate(time.time() + 4, usegmt=True)}}]
             with Receiver(*refusals, port=port) as second:
-                back = until(lambda: len(second.logs()) > 20 and agent.metric('strata_export_spool_requests') == 0, 300)
+                back = until(lambda: len(second.logs()) > 20 and agent.metric('strata_export_spool_requests') == 0,
+                             60 + 3 * SECONDS)  # at twice the rate at which new ones come
                 dropped = {k: v for k, v in agent.metrics().items() if 'dropped' in k and v}
                 agent.process.terminate()
                 cases.check(back and agent.process.wait(60) == 0, 'the receiver comes back', agent.errors.read_text()[-3000:])
