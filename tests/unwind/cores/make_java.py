@@ -27,12 +27,18 @@ CASES = [('interpreted', 20, '-Xint'), ('c1', 3000, '-Xbatch -XX:TieredStopAtLev
 ALWAYS = ('-Xshare:off -Xmx24m -Xss512k -XX:+UseSerialGC -XX:-UsePerfData '
           '-Dsun.reflect.inflationThreshold=2147483647 -Djdk.reflect.useNativeAccessorOnly=true')
 
-INSIDE = make.PACK + r'''
-import glob, signal, time
+PREPARE = r'''
+import glob, os, subprocess
 
 subprocess.run('mkdir -p /usr/lib/jvm && mount --bind /cores/root/usr/lib/jvm /usr/lib/jvm && cp -a /cores/root/etc/java-* /etc',
                shell=True, check=True)
 java = next(p for pattern in ('bin', 'jre/bin') for p in glob.glob(f'/usr/lib/jvm/java-*-openjdk-arm64/{pattern}/java'))
+
+os.chdir('/cores')
+'''
+
+INSIDE = make.PACK + PREPARE + r'''
+import signal, time
 
 def record(rounds, options):
     """Runs java until it dumps /tmp/core; returns the account of its threads."""
@@ -47,7 +53,6 @@ def record(rounds, options):
     traced.wait()
     return account
 
-os.chdir('/cores')
 cores = []
 for line in open('cases'):
     how, rounds, *options = line.split()
@@ -63,24 +68,30 @@ send('files', [(os.path.join(d, n).removeprefix('/tmp/files'), packed(os.path.jo
 '''
 
 
-def boot(version):
-    """(name, content) of each case, and of the version's files."""
+def boot(version, inside, *files, out=sys.stdout):
+    """Runs a script in a machine that has a JDK, Core.java, and these files; returns its status."""
     with tempfile.TemporaryDirectory(dir=machine.CACHE) as tree:
         tree = pathlib.Path(tree)
         shutil.copytree(javas.get(f'{version}-arm64') / 'root', tree / 'root', symlinks=True)
         javas.compiled(HERE / 'Core.java', tree)
-        shutil.copy2(make_node.SLIM, tree)
-        (tree / 'inside.py').write_text(INSIDE)
+        for path in files:
+            shutil.copy2(path, tree)
+        (tree / 'inside.py').write_text(inside)
         (tree / 'cases').write_text(''.join(f'{how} {rounds} {ALWAYS} {options}\n' for how, rounds, options in CASES))
-        out = io.StringIO()
-        if machine.boot('arm64', 'trixie', tree, 'python3 inside.py', at='/cores', out=out, timeout=1800):
-            sys.exit(out.getvalue()[-2000:])
+        return machine.boot('arm64', 'trixie', tree, 'python3 inside.py', at='/cores', out=out, timeout=1800)
+
+
+def recorded(version):
+    """(name, content) of each case, and of the version's files."""
+    out = io.StringIO()
+    if boot(version, INSIDE, make_node.SLIM, out=out):
+        sys.exit(out.getvalue()[-2000:])
     yield from make.sent(out.getvalue())
 
 
 def main(*versions):
     for version in versions or VERSIONS:
-        for how, what in boot(version):
+        for how, what in recorded(version):
             if how == 'files':
                 make.write(f'java{version}-arm64.files.tar.xz', make_node.archive(what))
                 continue

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* steps.c - steps a thread, and prints each of its stacks: steps PID TID INSTRUCTIONS
+/* steps.c - steps a thread of Java, and prints each of its stacks: steps PID TID INSTRUCTIONS
  *
  * A line has the number of instructions with that stack, the end of the walk, and the frames, innermost first;
  * tabs separate them. */
