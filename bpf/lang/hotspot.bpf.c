@@ -10,7 +10,8 @@
  *     ..     bcp: address of the bytecode that runs, if it calls another method
  *
  * (src/hotspot/cpu/x86/frame_x86.hpp and aarch64/frame_aarch64.hpp of JDK 8.0 to 26.0) The interrupted frame has its
- * bcp in r13. Before an interpreted frame exists its Method is in rbx, and the caller's sp in r13.
+ * bcp in r13. Before an interpreted frame exists its Method is in rbx, and the caller's sp in r13. arm64:
+ * hotspot_arm64.bpf.h.
  *
  * A deoptimised frame returns to a handler; the place from which it was called is in the frame. */
 #include "hotspot.h"
@@ -20,6 +21,7 @@
 
 #define FRAME_METHOD (-24)
 #define FRAME_SENDER (-8)
+#define FRAME_BCP_OTHER(bcp) (-64 - 72 - (bcp))
 
 #ifndef STRATA_HOST
 /* The layout of a process is known from its own memory, by userspace. */
@@ -243,6 +245,14 @@ __global int hotspot_interpreted(struct walk *w, struct hotspot_scratch *s, __u6
 		bcp = saved;
 		k = hotspot_bytecode(s, method, bcp);
 	}
+	/* On arm64, updates of older versions have the word of newer ones. */
+	if (k & HOTSPOT_MEMO && WALK_ARM64(w) && s->proc.frame_bcp <= -64) {
+		if (walk_word(w, w->fp + FRAME_BCP_OTHER(s->proc.frame_bcp), &saved))
+			return -1;
+		k = hotspot_bytecode(s, method, saved);
+		if (!(k & HOTSPOT_MEMO))
+			s->proc.frame_bcp = FRAME_BCP_OTHER(s->proc.frame_bcp);
+	}
 	if (k & HOTSPOT_MEMO)
 		return -1;
 	set_bytecode(s, f, k, method);
@@ -309,7 +319,7 @@ static __always_inline void top_interpreter(struct walk *w, struct hotspot_scrat
 	__u32 k = HOTSPOT_MEMO;
 
 	f->step = STEP_FP;
-	if (WALK_ARM64(w) || !(w->flags & WALK_REGS) || has_returned(w)) {
+	if (!(w->flags & WALK_REGS) || has_returned(w)) {
 		hotspot_interpreted(w, s, 0);
 		return;
 	}
@@ -328,6 +338,8 @@ static __always_inline void top_interpreter(struct walk *w, struct hotspot_scrat
 	f->to_sp = is_near(rbx, w->sp) ? rbx : w->sp;
 }
 
+#include "hotspot_arm64.bpf.h"
+
 /* ---- the frame of the walk ---- */
 
 static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
@@ -338,13 +350,17 @@ static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct
 		return -1;
 	f->kind = s->blob.kind;
 	f->frame = blob_frame(s, w->pc, 1);
+	if (WALK_ARM64(w)) {
+		top_arm64(w, s, f);
+		return 0;
+	}
 	f->to_pc = f->kind == HOTSPOT_STUB && s->blob.sort != SORT_INTERPRETER ? jumps_to(w, s) : 0;
 	if (f->to_pc) {
 		f->to_sp = w->sp;
 		f->step = STEP_GIVEN;
 	} else if (s->blob.sort == SORT_INTERPRETER)
 		top_interpreter(w, s, f);
-	else if (f->kind == HOTSPOT_NATIVE && !WALK_ARM64(w))
+	else if (f->kind == HOTSPOT_NATIVE)
 		top_native(w, s, f);
 	else if (s->blob.sort == SORT_SIZED && s->blob.kind == HOTSPOT_STUB)
 		is_pushed = top_stub_sized(w, s, f);
@@ -352,7 +368,7 @@ static __always_inline int top(struct walk *w, struct hotspot_scratch *s, struct
 		top_sized(w, s, f);
 	else if (s->blob.sort == SORT_JUMP || s->blob.sort == SORT_ADAPTER)
 		top_jump(w, s, f);
-	else if (s->blob.sort == SORT_LEAF && !WALK_ARM64(w) && prologue_words(w) < 0)
+	else if (s->blob.sort == SORT_LEAF && prologue_words(w) < 0)
 		is_pushed = top_leaf(w, s, f);
 	else
 		top_stub(w, s, f);
@@ -408,8 +424,10 @@ static __always_inline int called(struct walk *w, struct hotspot_scratch *s, str
 		return 0;
 	}
 	f->step = m->sort == SORT_SIZED ? STEP_SIZE : STEP_FP;
-	if (m->sort == SORT_LEAF)
+	if (m->sort == SORT_LEAF && !WALK_ARM64(w))
 		called_leaf(w, s, f);
+	if (m->sort == SORT_SIZED && m->kind == HOTSPOT_COMPILED && has_breadcrumb(w))
+		f->size += 16;
 	/* Deoptimisation aligns sp, and has a frame pointer. */
 	if (m->sort == SORT_SIZED && m->kind == HOTSPOT_STUB && w->fp - w->sp < size + 64 &&
 		!hotspot_code(w, s, w->sp + size - 8) && hotspot_code(w, s, w->fp + 8))

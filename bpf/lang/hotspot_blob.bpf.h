@@ -25,6 +25,7 @@ __global __u64 hotspot_code(struct walk *w, struct hotspot_scratch *s, __u64 add
 
 	if (!w || !s || walk_word(w, addr, &ra))
 		return 0;
+	ra = strip(w, ra);
 	for (int i = 0; i < HOTSPOT_HEAPS; i++)
 		if (ra - s->heap[i].low < s->heap[i].span)
 			return ra;

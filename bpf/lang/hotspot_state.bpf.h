@@ -21,6 +21,7 @@ SEEN_MAP(hotspot_seen, HOTSPOT_SEEN_BUCKETS);
 #define HOTSPOT_FRAME_MAX (1 << 20) /* bytes of a frame */
 #define HOTSPOT_LOCALS_MAX (64 << 10) /* bytes between an interpreted frame and its caller's sp: see is_jumped_to() */
 #define HOTSPOT_TAIL   32  /* bytes at the end of a class's name that identify the class */
+#define HOTSPOT_INSNS  20  /* arm64: the same, in instructions, from two before pc on */
 #define HOTSPOT_AROUND 48  /* bytes of code that show an interrupted method's progress, from 32 before pc on */
 
 struct hotspot_heap {
@@ -116,6 +117,7 @@ struct hotspot_scratch {
 	__u64 serial;         /* counts walks */
 	__u64 words[HOTSPOT_WORDS];
 	__u64 chunk[HOTSPOT_AROUND / 8];
+	__u32 insns[HOTSPOT_INSNS];
 	__u64 name[3];
 	__u64 tail[HOTSPOT_TAIL / 8];
 } __attribute__((aligned(64)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* hotspot_top.bpf.h - the frame that was interrupted in code that HotSpot made: it may not have its frame yet, or no
- * longer. Part of hotspot.bpf.c.
+ * longer. Part of hotspot.bpf.c. arm64: hotspot_arm64.bpf.h.
  *
  * (src/hotspot/cpu/x86/macroAssembler_x86.cpp, templateInterpreterGenerator_x86.cpp, sharedRuntime_x86_64.cpp,
  * stubGenerator_x86_64.cpp of JDK 8 to 26) */
@@ -164,7 +164,7 @@ static __always_inline void top_native(struct walk *w, struct hotspot_scratch *s
 
 static __always_inline void top_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	int state = WALK_ARM64(w) ? TOP_WHOLE : hotspot_around(w, s);
+	int state = hotspot_around(w, s);
 
 	f->size = s->blob.size;
 	f->step = STEP_SIZE;
@@ -178,7 +178,7 @@ static __always_inline void top_sized(struct walk *w, struct hotspot_scratch *s,
 		return;
 	}
 	/* Methods are called only from the code cache. C2's loops over strings and arrays push up to two registers. */
-	for (int i = 0; i < 2 && !WALK_ARM64(w) && !hotspot_code(w, s, w->sp + f->size - 8); i++)
+	for (int i = 0; i < 2 && !hotspot_code(w, s, w->sp + f->size - 8); i++)
 		if (hotspot_code(w, s, w->sp + f->size + 8 * i))
 			f->size += 8 * i + 8;
 }
@@ -189,7 +189,7 @@ static __always_inline __u64 jumps_to(struct walk *w, struct hotspot_scratch *s)
 {
 	__u64 op = 0, to = 0;
 
-	if (WALK_ARM64(w) || bpf_probe_read_user(&op, 8, (void *)w->pc))
+	if (bpf_probe_read_user(&op, 8, (void *)w->pc))
 		return 0;
 	if (w->pc == s->blob.code && (op & 0xff) == 0x52)
 		op = 0xe2ff;
@@ -250,12 +250,12 @@ static __always_inline int top_leaf(struct walk *w, struct hotspot_scratch *s, s
  * top_pushed() has to look. */
 static __always_inline int top_stub_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
+	int words = prologue_words(w);
 	__u64 copy, rdx = w->regs[RULE_REG_RDX];
 
 	f->size = s->blob.size;
 	f->step = STEP_SIZE;
-	if (!WALK_ARM64(w) && hotspot_in_cache(s, rdx) && hotspot_code(w, s, w->sp - 8) == rdx) {
+	if (hotspot_in_cache(s, rdx) && hotspot_code(w, s, w->sp - 8) == rdx) {
 		f->step = STEP_GIVEN; /* the exception's blob has popped the return address to rdx */
 		f->to_pc = rdx;
 		f->to_sp = w->sp;
@@ -300,7 +300,7 @@ static __always_inline void top_jump(struct walk *w, struct hotspot_scratch *s, 
  * has one at its end. */
 static __always_inline void top_stub(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	int words = WALK_ARM64(w) ? -1 : prologue_words(w);
+	int words = prologue_words(w);
 	const struct hotspot_memo *m;
 	__u64 ra = 0;
 	__u32 k;
@@ -311,7 +311,7 @@ static __always_inline void top_stub(struct walk *w, struct hotspot_scratch *s, 
 		return;
 	f->step = STEP_FP;
 	f->size = 0;
-	ra = WALK_ARM64(w) || w->fp == w->sp ? 0 : hotspot_code(w, s, w->sp);
+	ra = w->fp == w->sp ? 0 : hotspot_code(w, s, w->sp);
 	if (!ra)
 		return;
 	k = hotspot_at(s, ra);

@@ -43,7 +43,11 @@ __global int user_registers(struct walk *w)
 	w->g = r->regs[28];
 	w->regs[RULE_REG_X0] = r->regs[0];
 	w->regs[RULE_REG_X1] = r->regs[1];
+	w->regs[RULE_REG_X12] = r->regs[12];
 	w->regs[RULE_REG_R13] = r->regs[13];
+	w->regs[RULE_REG_X19] = r->regs[19];
+	w->regs[RULE_REG_X20] = r->regs[20];
+	w->regs[RULE_REG_X22] = r->regs[22];
 #else
 	__u16 cs = r->cs;
 

@@ -88,7 +88,11 @@ static __always_inline int signal_arm64(struct walk *w)
 	w->lr = x[30];
 	w->regs[RULE_REG_X0] = x[0];
 	w->regs[RULE_REG_X1] = x[1];
+	w->regs[RULE_REG_X12] = x[12];
 	w->regs[RULE_REG_R13] = x[13];
+	w->regs[RULE_REG_X19] = x[19];
+	w->regs[RULE_REG_X20] = x[20];
+	w->regs[RULE_REG_X22] = x[22];
 	w->sp = x[31];
 	w->pc = strip(w, x[32]);
 	return 0;

@@ -359,13 +359,17 @@ enum rule_kind {
 	                 * is the language's own */
 	RULE_OWN,       /* this and all above: kinds of the mapping's language of kind LANG_NATIVE, see its header */
 };
-enum rule_reg { /* x86_64; arm64 has the first two, R13, and X0. ORDER RULE_REG */
+enum rule_reg { /* x86_64; arm64 has the first two, R13, and those named X. ORDER RULE_REG */
 	RULE_REG_SP, RULE_REG_FP,
 	RULE_REG_RAX, RULE_REG_RDX, RULE_REG_RCX, RULE_REG_RBX, RULE_REG_RSI, RULE_REG_RDI,
 	RULE_REG_R8, RULE_REG_R9, RULE_REG_R10, RULE_REG_R11,
 	RULE_REG_R12, RULE_REG_R13, RULE_REG_R14, RULE_REG_R15,
 	RULE_REG_X0 = RULE_REG_RAX,  /* arm64: never in a rule */
 	RULE_REG_X1 = RULE_REG_RDX,
+	RULE_REG_X19 = RULE_REG_R8,  /* HotSpot's registers */
+	RULE_REG_X20 = RULE_REG_R9,
+	RULE_REG_X22 = RULE_REG_R10,
+	RULE_REG_X12 = RULE_REG_R12,
 	RULE_REG_X28 = RULE_REG_R15, /* arm64: Go's g, never in a rule */
 };
 enum rule_flags {

@@ -125,9 +125,9 @@ static bool read_ahead(const struct hotspot_vm *vm, uint64_t pc, struct ahead *a
 	return false;
 }
 
-/* Follows the code from an interrupted pc to the first place with debug information. Returns false if the method
- * returns, or jumps out of its code, before. */
-static bool reaches(const struct hotspot_vm *vm, const struct debug_info *d, uint64_t pc, uint64_t *i)
+/* Follows the code from an interrupted pc to the first place with debug information. loops: back along branches, too.
+ * Returns false if the method returns, or jumps out of its code, before. */
+static bool reaches(const struct hotspot_vm *vm, const struct debug_info *d, uint64_t pc, bool loops, uint64_t *i)
 {
 	struct code_insn insn;
 	struct ahead a;
@@ -147,7 +147,7 @@ static bool reaches(const struct hotspot_vm *vm, const struct debug_info *d, uin
 			return false;
 		if (insn.flow == CODE_JUMP_INDIRECT || insn.flow == CODE_STOP)
 			return true;
-		if (insn.flow != CODE_JUMP)
+		if (insn.flow != CODE_JUMP && !(loops && insn.flow == CODE_BRANCH && insn.target < pc))
 			continue;
 		pc = insn.target;
 		if (pc < d->code || pc - d->code > INT32_MAX || !first_from(vm, d, pc, i) || !pc_at(vm, d, *i, &at))
@@ -169,10 +169,14 @@ static bool scope_at(const struct hotspot_vm *vm, const struct debug_info *d, ui
 	if (!first_from(vm, d, pc, &i))
 		return false;
 	first = i;
-	if (exact && !reaches(vm, d, pc, &i)) {
-		/* The end of the method: it is after its calls, in no inlined one. The place before it has its line. */
-		i = first > 1 ? first - 1 : first; /* the first PcDesc is before all code */
-		*ret_outermost = true;
+	if (exact && !reaches(vm, d, pc, false, &i)) {
+		i = first;
+		if (!reaches(vm, d, pc, true, &i)) {
+			/* The end of the method: it is after its calls, in no inlined one. The place before it has
+			 * its line. */
+			i = first > 1 ? first - 1 : first; /* the first PcDesc is before all code */
+			*ret_outermost = true;
+		}
 	}
 	return hotspot_int(vm, d->pcs + i * (uint64_t)f->pc_size, f->pc_scope, ret) && *ret;
 }

@@ -90,8 +90,12 @@ static struct host_regs regs_arm64(struct bytes b)
 	return (struct host_regs){
 		.pc = word(b, 8 * 32), .sp = word(b, 8 * 31), .fp = word(b, 8 * 29),
 		.lr = word(b, 8 * 30), .has_other = 1, .machine = EM_AARCH64,
-		.other = { [RULE_REG_X0] = word(b, 0), [RULE_REG_X1] = word(b, 8), [RULE_REG_R13] = word(b, 8 * 13),
-			[RULE_REG_X28] = word(b, 8 * 28) },
+		.other = {
+			[RULE_REG_X0] = word(b, 0), [RULE_REG_X1] = word(b, 8),
+			[RULE_REG_X12] = word(b, 8 * 12), [RULE_REG_R13] = word(b, 8 * 13),
+			[RULE_REG_X19] = word(b, 8 * 19), [RULE_REG_X20] = word(b, 8 * 20),
+			[RULE_REG_X22] = word(b, 8 * 22), [RULE_REG_X28] = word(b, 8 * 28),
+		},
 	};
 }
 

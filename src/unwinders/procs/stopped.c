@@ -126,8 +126,12 @@ int stopped_regs(int tid, struct host_regs *ret)
 	*ret = (struct host_regs){
 		.pc = r.pc, .sp = r.sp, .fp = r.regs[29], .lr = r.regs[30], .tp = tp,
 		.has_other = 1, .tid = (uint32_t)tid, .machine = EM_AARCH64, .address_bits = target_address_bits(),
-		.other = { [RULE_REG_X0] = r.regs[0], [RULE_REG_X1] = r.regs[1], [RULE_REG_R13] = r.regs[13],
-			[RULE_REG_X28] = r.regs[28] },
+		.other = {
+			[RULE_REG_X0] = r.regs[0], [RULE_REG_X1] = r.regs[1],
+			[RULE_REG_X12] = r.regs[12], [RULE_REG_R13] = r.regs[13],
+			[RULE_REG_X19] = r.regs[19], [RULE_REG_X20] = r.regs[20],
+			[RULE_REG_X22] = r.regs[22], [RULE_REG_X28] = r.regs[28],
+		},
 	};
 	return 0;
 }

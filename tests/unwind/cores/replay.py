@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """replay.py - walks the core files of recorded arm64 processes: compares the stack of the thread that
 crashed with the program's own account, frame by frame (name, file, line); every thread must be walked
-to its end. See make.py, make_node.py.
+to its end. Java's cores have many threads with an account. See make.py, make_node.py, make_java.py.
 
-    replay.py STRATA go|node"""
+    replay.py STRATA go|node|java"""
 import json
 import lzma
 import pathlib
@@ -23,17 +23,21 @@ INNERMOST = {'leaf': ['main.leaf', 'main.die', 'main.init.'],
              'copy': ['runtime.memmove', 'main.copies', 'main.die', 'main.init.']}
 
 
-def threads(strata, core, *where):
-    """The lines of each thread's stack."""
+def stacks_of(strata, core, *where):
+    """The lines of each thread's stack, by thread id; the thread that crashed is the first."""
     out = subprocess.run([strata, '--unwind', core, *where], stdout=subprocess.PIPE, text=True, check=True).stdout
-    return [[line.strip() for line in part.splitlines()[1:] if line.strip()] for part in out.split('\n\n')
-            if part.startswith('Thread ')]
+    return {part.split()[1]: [line.strip() for line in part.splitlines()[1:] if line.strip()] for part in out.split('\n\n')
+            if part.startswith('Thread ')}
+
+
+def threads(strata, core, *where):
+    return list(stacks_of(strata, core, *where).values())
 
 
 def cut(stacks):
     """The first error in any of the stacks, or None."""
     for n, stack in enumerate(stacks):
-        marks = [line for line in stack if line.startswith('[')]
+        marks = [line for line in stack if line.startswith('[') and line.endswith(']')]
         if marks or not stack:
             return f'thread {n}: {marks or "no frames"}: {stack}'
     return None
@@ -112,6 +116,77 @@ def replay_node(strata, name, core, directory):
     return cut(stacks) or compare_node(case.partition('-')[2], account, stacks[0]), len(account), len(stacks)
 
 
+# What a thread of Core.java may run when it is interrupted: the method that it stays in, and methods called there.
+MOVING = {
+    'turns': ('Core.turns', r'Core\.(even|odd) '),
+    'shapes': ('Core.shapes', r'Core(\$\w+)?\.(area|add|lambda\$\S+) |java\.lang\.Object\.<init> |jdk\.internal\.misc\.Unsafe\.'),
+    'copies': ('Core.copies', r'java\.lang\.System\.arraycopy '),
+    'clock': ('Core.clock', r'java\.lang\.System\.nanoTime '),
+    'texts': ('Core.texts', r'java\.|jdk\.internal\.|sun\.'),
+}
+KINDS = {*MOVING, 'spin', 'sorted', 'reads', 'invalid'}
+
+
+# Thread.getStackTrace() shows methods that Java hides otherwise.
+HIDDEN = re.compile(r'\S*\$\$Lambda|java\.lang\.invoke\.|java\.security\.AccessController\.executePrivileged ')
+
+
+def java_frames(stack):
+    """The frames of Java, in strata's stack or in Java's; classes of accessors have a number in their names."""
+    return [re.sub(r'(GeneratedMethodAccessor)\d+', r'\1', line) for line in stack
+            if not IS_C.search(line) and not line.startswith('<') and not HIDDEN.match(line)]
+
+
+def wrong_calls(kind, inner):
+    """The first frame, of those above the method that stays, that cannot be there, or None."""
+    for n, line in enumerate(reversed(inner)):
+        if not re.match(MOVING[kind][1], line):
+            return line
+        if kind == 'turns' and not line.startswith(('Core.even', 'Core.odd')[n % 2]):
+            return line
+    return None
+
+
+def compare_java(kind, account, got):
+    """The first difference, or None."""
+    got, account = java_frames(got), java_frames(account)
+    if kind in MOVING:
+        stays = MOVING[kind][0] + ' '
+        start, known = (next((i for i, line in enumerate(s) if line.startswith(stays)), None) for s in (got, account))
+        if start is None or known is None:
+            return f'not in {stays}: {got}'
+        wrong = wrong_calls(kind, got[:start])
+        if wrong:
+            return f'{wrong} in {stays}: {got}'
+        got, account = got[start:], account[known:]
+    for n, (a, b) in enumerate(zip(account, got)):
+        if a != b:
+            return f'frame {n}: {b}; Java says {a}'
+    return None if len(account) == len(got) else f'{len(got)} frames; Java says {len(account)}: {got[-3:]}'
+
+
+def accounts_of(lines):
+    """Returns {kind: (thread id, frames)} of Core.java's lines."""
+    accounts = {}
+    for line in lines:
+        kind, tid, *frames = line.rstrip('\n').split('\t')
+        accounts[kind] = tid, [re.sub(r' null:-?\d+$| (\S+):-[12]$', r' \1', f).rstrip() for f in frames]
+    return accounts
+
+
+def replay_java(strata, name, core, directory):
+    program = name.rsplit('.', 1)[0]
+    if not (directory / program).exists():
+        unpack(HERE / f'{program}.files.tar.xz', directory / program)
+    accounts = accounts_of((HERE / f'{name}.account').read_text().splitlines())
+    stacks = stacks_of(strata, core, '--sysroot', directory / program)
+    wrong = cut(stacks.values()) or (f'accounts of {sorted(accounts)}' if accounts.keys() != KINDS else None)
+    for kind, (tid, account) in accounts.items():
+        found = compare_java(kind, account, stacks.get(tid, []))
+        wrong = wrong or (f'{kind}, thread {tid}: {found}' if found else None)
+    return wrong, sum(len(account) for _, account in accounts.values()), len(stacks)
+
+
 def main(strata, language):
     cores = sorted(HERE.glob(f'{language}*.core.xz'))
     print(f'1..{len(cores)}')
@@ -121,7 +196,7 @@ def main(strata, language):
         for n, path in enumerate(cores, 1):
             name = path.name.removesuffix('.core.xz')
             core.write_bytes(lzma.decompress(path.read_bytes()))
-            replay = {'go': replay_go, 'node': replay_node}[language]
+            replay = {'go': replay_go, 'node': replay_node, 'java': replay_java}[language]
             wrong, frames, stacks = replay(strata, name, core, pathlib.Path(d))
             print(f"{'not ' if wrong else ''}ok {n} - {name}: {frames} frames, {stacks} threads")
             if wrong:

@@ -5,7 +5,7 @@
  *     slim exe EXE NEW            the tables of a Go program, and the code that strata reads to
  *                                 make its own
  *     slim files DIRECTORY CORE...  the parts that walks and names read of all files that these cores
- *                                 of node have mapped, at their paths below DIRECTORY
+ *                                 of node or Java have mapped, at their paths below DIRECTORY
  *
  * Other memory is absent from the new core. The rest of a file is zeros, so that offsets stay
  * the same; compress the files. */
@@ -22,6 +22,7 @@
 #include "target/elf.h"
 #include "target/pclntab.h"
 #include "target/target.h"
+#include "unwinders/hotspot/hotspot.h"
 #include "unwinders/procs/core.h"
 #include "unwinders/unwinders.h"
 #include "unwinders/v8/v8.h"
@@ -91,6 +92,7 @@ static int read_and_keep(struct host_memory *m, uint64_t addr, void *buf, size_t
 struct need {
 	const char *path; /* NULL: not known yet, and at is an address */
 	uint64_t at, size; /* offset in the file; size 0: of code, a vaddr */
+	bool is_text;      /* it ends at a zero */
 };
 static VEC(struct need) needs;
 
@@ -99,7 +101,7 @@ static int read_and_need(struct host_memory *m, uint64_t addr, void *buf, size_t
 	int err = read_core(m, addr, buf, size);
 
 	if (err)
-		vec_push(&needs, (struct need){ NULL, addr, size });
+		vec_push(&needs, (struct need){ NULL, addr, size, false });
 	return err;
 }
 
@@ -113,8 +115,17 @@ static void need_code(struct unwinders *u, uint64_t stack)
 	for (ssize_t i = 0; i < n; i++) {
 		unwinders_name(u, frames[i], &name);
 		if (name.module && name.module[0] == '/' && frames[i] >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE)
-			vec_push(&needs, (struct need){ strdup(name.module), name.vaddr, 0 });
+			vec_push(&needs, (struct need){ strdup(name.module), name.vaddr, 0, false });
 	}
+}
+
+/* Keeps memory at the registers of a thread, for walks that look for more than the walk of today. */
+static void keep_top(const struct host_regs *r)
+{
+	keep((r->pc - 128) & ~(LINE - 1), 384);
+	keep((r->lr - 64) & ~(LINE - 1), 128);
+	keep(r->sp & ~(LINE - 1), 512);
+	keep((r->fp - 64) & ~(LINE - 1), 192);
 }
 
 static void walk_all(struct core *c, const char *exe,
@@ -125,11 +136,12 @@ static void walk_all(struct core *c, const char *exe,
 	struct unwinders *u = NULL;
 	uint64_t id;
 
-	if (!t || walk_maps_memory(&maps) || unwinders_new(t, maps, &u) || unwinders_add_core(u, c, exe))
-		die("cannot set up the walk");
 	read_core = core_memory(c)->read;
 	core_memory(c)->read = read;
+	if (!t || walk_maps_memory(&maps) || unwinders_new(t, maps, &u) || unwinders_add_core(u, c, exe))
+		die("cannot set up the walk");
 	for (size_t i = 0; i < core_threads(c); i++) {
+		keep_top(core_regs(c, i));
 		if (unwinders_walk_core(u, c, i, 0, UNWIND_LIMIT_MAX, &id))
 			die("a thread cannot be walked");
 		need_code(u, id);
@@ -335,6 +347,56 @@ static void locate_needs(struct core *c, size_t from)
 	needs.len = kept_needs;
 }
 
+/* Returns the address of a variable of a mapped file, or 0. */
+static uint64_t variable_at(struct core *c, const char *path, struct elf *e, uint64_t vaddr)
+{
+	const struct proc_map *maps;
+	size_t n = core_maps(c, &maps);
+	uint64_t offset;
+
+	if (!elf_vaddr_to_offset(e, vaddr, &offset))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(maps[i].path, path) && offset - maps[i].offset < maps[i].end - maps[i].start)
+			return maps[i].start + offset - maps[i].offset;
+	return 0;
+}
+
+/* The texts of a table in memory are in the file: up to three words of an entry have addresses of texts. */
+static void need_texts(struct core *c, uint64_t variable, size_t size, size_t texts)
+{
+	struct host_memory *m = core_memory(c);
+	uint64_t entry[3] = {}, at;
+
+	if (!variable || m->read(m, variable, &at, sizeof(at)))
+		return;
+	for (; !m->read(m, at, entry, texts * sizeof(*entry)) && entry[0]; at += size)
+		for (size_t i = 0; i < texts; i++)
+			vec_push(&needs, (struct need){ NULL, entry[i], 1, true });
+}
+
+/* The tables in which a Java virtual machine describes itself: see src/unwinders/hotspot/tables.c. */
+static void need_tables(struct core *c)
+{
+	const struct proc_map *maps;
+	size_t n = core_maps(c, &maps);
+	struct hotspot_variables v;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *path = maps[i].path;
+		struct elf *e = NULL;
+
+		if (maps[i].offset || path[0] != '/' || elf_open(path, &e))
+			continue;
+		if (!hotspot_variables(e, &v)) {
+			need_texts(c, variable_at(c, path, e, v.structs), 48, 3);
+			need_texts(c, variable_at(c, path, e, v.types), 40, 1);
+			need_texts(c, variable_at(c, path, e, v.ints), 16, 1);
+		}
+		elf_close(e);
+	}
+}
+
 static uint64_t read_u32(const uint8_t *p)
 {
 	uint32_t v;
@@ -370,15 +432,17 @@ static void keep_fde(struct elf *e, uint64_t vaddr)
 	}
 }
 
-static bool says_of_v8(const char *name)
+static bool describes(const char *name)
 {
+	if (!strncmp(name, "gHotSpotVM", strlen("gHotSpotVM")))
+		return true;
 	for (size_t i = 0; v8_symbols[i]; i++)
 		if (!strncmp(name, v8_symbols[i], strlen(v8_symbols[i])))
 			return true;
 	return false;
 }
 
-/* Keeps the symbols at one of these positions and the symbols that describe V8, and the data of the latter. */
+/* Keeps the symbols at one of these positions, and the symbols that describe V8 or HotSpot with their data. */
 static void keep_symbols(struct elf *e, const char *table, const char *strings, const struct range *at, size_t n)
 {
 	struct elf_section t, names;
@@ -392,7 +456,7 @@ static void keep_symbols(struct elf *e, const char *table, const char *strings, 
 
 		memcpy(&s, t.data + i, sizeof(s));
 		name = (const char *)names.data + s.st_name;
-		wanted = says_of_v8(name);
+		wanted = describes(name);
 		if (wanted && s.st_size <= 4096)
 			keep_vaddr(e, s.st_value, s.st_size ? s.st_size : 8);
 		for (size_t k = 0; k < n && !wanted; k++)
@@ -407,6 +471,10 @@ static void keep_symbols(struct elf *e, const char *table, const char *strings, 
 static void keep_needs(struct elf *e, const char *path)
 {
 	VEC(struct range) at = {};
+	const uint8_t *data;
+	size_t size;
+
+	data = elf_data(e, &size);
 
 	for (size_t i = 0; i < needs.len; i++) {
 		const struct need *n = &needs.data[i];
@@ -414,6 +482,11 @@ static void keep_needs(struct elf *e, const char *path)
 
 		if (strcmp(n->path, path))
 			continue;
+		if (n->is_text) {
+			if (n->at < size)
+				keep(n->at, strnlen((const char *)data + n->at, size - n->at) + 1);
+			continue;
+		}
 		if (n->size) {
 			keep(n->at & ~(LINE - 1), n->size + LINE);
 			continue;
@@ -482,6 +555,7 @@ static void slim_files(const char *directory, char **cores)
 		size_t before = needs.len;
 
 		walk_all(c, NULL, read_and_need);
+		need_tables(c);
 		locate_needs(c, before);
 		core_close(c);
 	}

@@ -26,6 +26,8 @@ DEBIAN = {'8': 'sid', '11': 'sid', '17': 'bookworm', '21': 'trixie', '25': 'trix
 
 # Debian's JDKs of arm64, which do not run here; tests read their files.
 ARM64 = {'17-arm64': 'bookworm', '21-arm64': 'trixie', '25-arm64': 'trixie'}
+# Others of arm64, which only cores/make_java.py runs, in an emulated machine.
+RECORDED = {'8-arm64': 'sid', '11-arm64': 'sid', '26-arm64': 'sid'}
 
 # The versions that Debian's mirrors will have for some years.
 LASTING = ['17', '21', '25', *ARM64]
@@ -61,8 +63,9 @@ def home(name):
 
 def from_debian(directory, name):
     version = name.split('-')[0]
-    if name in ARM64:
-        packages.unpack(CACHE, ARM64[name], 'arm64', directory / 'root', [f'openjdk-{version}-jre-headless'])
+    suite = {**ARM64, **RECORDED}.get(name)
+    if suite:
+        packages.unpack(CACHE, suite, 'arm64', directory / 'root', [f'openjdk-{version}-jre-headless'])
         return
     pythons.CACHE = CACHE
     kind = 'jdk' if name == '17' else 'jre'
@@ -76,7 +79,7 @@ def from_debian(directory, name):
 
 def get(name):
     """Returns the directory of one JDK; the first call makes it. Its program is java, except for arm64's."""
-    if name not in names() and name not in ARM64:
+    if name not in {*names(), *ARM64, *RECORDED}:
         raise Missing(f'no JDK is called {name}; there are ' + ' '.join(names()))
     directory = CACHE.resolve() / name
     directory.mkdir(parents=True, exist_ok=True)
