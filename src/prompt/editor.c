@@ -390,11 +390,15 @@ static bool is_too_small(const struct editor *e)
 	return has_modes && (columns < 2 * strlen(PROMPT) || rows < 4);
 }
 
+/* libedit keeps the cursor's old position, and would write a key there, beyond its smaller lines: it draws first, which
+ * sets the position. */
 static void resize(struct editor *e)
 {
 	lift(e);
-	if (!is_too_small(e))
-		e->lib->el_resize(e->el);
+	if (is_too_small(e))
+		return;
+	e->lib->el_resize(e->el);
+	draw(e);
 }
 
 /* libedit checks the size whenever it begins a line. */
