@@ -153,16 +153,18 @@ static __always_inline void arm64_sized(struct walk *w, struct hotspot_scratch *
 static __always_inline void arm64_stub(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	__u64 lr = strip(w, w->lr), fp = 0, ra = 0;
+	int state = hotspot_around_arm64(w, s);
 	__u32 op = 0;
 
 	f->size = s->blob.size;
 	f->step = f->size ? STEP_SIZE : STEP_FP;
 	read_u32(w->pc, &op);
-	if (op == ARM_PUSH || op == ARM_RET) {
+	/* C++ calls short ones without a frame for each atomic operation. */
+	if (op == ARM_PUSH || state == TOP_CALLED) {
 		step_to_lr(w, f, w->sp);
 		return;
 	}
-	if (op == ARM_MOV_FP || (!walk_word(w, w->sp, &fp) && fp == w->fp && hotspot_code(w, s, w->sp + 8) == lr)) {
+	if (op == ARM_MOV_FP || state == TOP_PUSHED || (!walk_word(w, w->sp, &fp) && fp == w->fp && hotspot_code(w, s, w->sp + 8) == lr)) {
 		f->step = STEP_TOP;
 		f->size = 8;
 		return;
