@@ -177,7 +177,8 @@ static __always_inline void arm64_stub(struct walk *w, struct hotspot_scratch *s
 		step_to_lr(w, f, w->sp);
 		return;
 	}
-	if (op == ARM_MOV_FP || state == TOP_PUSHED || (!walk_word(w, w->sp, &fp) && fp == w->fp && hotspot_code(w, s, w->sp + 8) == lr)) {
+	if (op == ARM_MOV_FP || state == TOP_PUSHED ||
+		(!walk_word(w, w->sp, &fp) && fp == w->fp && hotspot_code(w, s, w->sp + 8) == lr)) {
 		f->step = STEP_TOP;
 		f->size = 8;
 		return;
