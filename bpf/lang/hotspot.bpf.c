@@ -140,7 +140,7 @@ __global __u32 hotspot_at(struct hotspot_scratch *s, __u64 pc)
 {
 	struct hotspot_memo *m;
 	struct hotspot_blob *b;
-	__u32 k;
+	__u32 k, op = 0;
 
 	if (!s)
 		return HOTSPOT_MEMO;
@@ -163,6 +163,10 @@ __global __u32 hotspot_at(struct hotspot_scratch *s, __u64 pc)
 	m->sent = 0;
 	m->print = b->method ? b->compile_id : b->name;
 	m->frame = blob_frame(s, pc, 0);
+	/* C1 pushes two words before it calls slow_subtype_check. */
+	if (s->proc.arm64 && b->kind == HOTSPOT_COMPILED && b->size && !read_u32(pc, &op) &&
+		(op & A64_PAIR_MASK) == A64_POP_PAIR)
+		m->size += 16;
 	if (b->kind == HOTSPOT_COMPILED && (pc == b->deopt || (b->deopt_mh && pc == b->deopt_mh))) {
 		m->sort = SORT_DEOPT;
 		m->frame = b->orig_pc;

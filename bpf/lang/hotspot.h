@@ -31,7 +31,8 @@ struct hotspot_proc {
 	__u16 klass_name, klass_file;
 	__u16 symbol_length, symbol_body; /* length: u16 */
 	__s16 frame_bcp;   /* in an interpreted frame, from the frame pointer */
-	__u16 pad[3];
+	__u16 arm64;
+	__u16 pad[2];
 	__u32 generation;  /* differs from that of an earlier process with the same pid */
 	__u32 layout;      /* userspace's number of its layout */
 };

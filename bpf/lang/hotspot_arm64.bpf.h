@@ -88,6 +88,17 @@ static __always_inline int arm64_polls(const volatile __u32 *insns)
 	return (adr & str >> 1 & jump >> 2 & 7) != 0;
 }
 
+/* Returns whether two words are pushed around a call, which the code pops before it pushes others. */
+static __always_inline int arm64_has_pushed(const volatile __u32 *insns)
+{
+	__u64 frame = insns_are(insns, ~0U, ARM_POP), pops, stops;
+
+	pops = (insns_are(insns, A64_PAIR_MASK, A64_POP_PAIR) & ~frame) >> INSN_AT & 0x3f;
+	stops = frame | insns_are(insns, A64_PAIR_MASK, A64_PUSH_PAIR) | insns_are(insns, 0xfc000000, 0x14000000) |
+		insns_are(insns, 0xff9ffc1f, 0xd61f0000);
+	return pops && !(stops >> INSN_AT & ((pops & -pops) - 1));
+}
+
 /* Finds the position of an interrupted method in its prologue or epilogue, by its code. */
 __global int hotspot_around_arm64(struct walk *w, struct hotspot_scratch *s)
 {
@@ -113,7 +124,9 @@ __global int hotspot_around_arm64(struct walk *w, struct hotspot_scratch *s)
 		return TOP_PUSHED;
 	if ((popped >> (INSN_AT - 1) & 1) || (loaded & added >> 1 & 1))
 		return TOP_CALLED;
-	return arm64_returns(insns) || arm64_polls(insns) ? TOP_CALLED : TOP_WHOLE;
+	if (arm64_returns(insns) || arm64_polls(insns))
+		return TOP_CALLED;
+	return arm64_has_pushed(insns) ? TOP_COPIES : TOP_WHOLE;
 }
 
 static __always_inline void step_to_lr(struct walk *w, struct hotspot_place *f, __u64 sp)
@@ -144,7 +157,7 @@ static __always_inline void arm64_sized(struct walk *w, struct hotspot_scratch *
 	} else if (state == TOP_PUSHED) {
 		f->step = STEP_TOP;
 		f->size = 8;
-	} else if (has_breadcrumb(w)) {
+	} else if (state == TOP_COPIES || has_breadcrumb(w)) {
 		f->size += 16;
 	}
 }
@@ -153,16 +166,19 @@ static __always_inline void arm64_sized(struct walk *w, struct hotspot_scratch *
 static __always_inline void arm64_stub(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
 	__u64 lr = strip(w, w->lr), fp = 0, ra = 0;
+	int state = hotspot_around_arm64(w, s);
 	__u32 op = 0;
 
 	f->size = s->blob.size;
 	f->step = f->size ? STEP_SIZE : STEP_FP;
 	read_u32(w->pc, &op);
-	if (op == ARM_PUSH || op == ARM_RET) {
+	/* C++ calls short ones without a frame for each atomic operation. */
+	if (op == ARM_PUSH || state == TOP_CALLED) {
 		step_to_lr(w, f, w->sp);
 		return;
 	}
-	if (op == ARM_MOV_FP || (!walk_word(w, w->sp, &fp) && fp == w->fp && hotspot_code(w, s, w->sp + 8) == lr)) {
+	if (op == ARM_MOV_FP || state == TOP_PUSHED ||
+		(!walk_word(w, w->sp, &fp) && fp == w->fp && hotspot_code(w, s, w->sp + 8) == lr)) {
 		f->step = STEP_TOP;
 		f->size = 8;
 		return;
@@ -173,8 +189,11 @@ static __always_inline void arm64_stub(struct walk *w, struct hotspot_scratch *s
 			f->step = STEP_FP;
 	} else if (!f->size || hotspot_code(w, s, w->sp + f->size - 8) != lr) {
 		f->step = STEP_FP;
-		if (ra != lr)
-			step_to_lr(w, f, w->sp);
+		if (ra == lr)
+			return;
+		step_to_lr(w, f, w->sp);
+		for (int i = 0; i < 4 && !fits(w, s, lr, f->to_sp); i++) /* it has pushed registers */
+			f->to_sp += 16;
 	}
 }
 

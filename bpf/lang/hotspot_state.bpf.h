@@ -136,6 +136,11 @@ static __always_inline struct hotspot_walk *own_of(struct walk *w)
 	return (struct hotspot_walk *)w->frame_own;
 }
 
+/* arm64: stp xA, xB, [sp, #-16]! and ldp xA, xB, [sp], #16. */
+#define A64_PAIR_MASK 0xffff83e0U
+#define A64_PUSH_PAIR 0xa9bf03e0U
+#define A64_POP_PAIR  0xa8c103e0U
+
 static __always_inline __u32 read_u32(__u64 addr, __u32 *ret)
 {
 	return bpf_probe_read_user(ret, 4, (void *)addr);

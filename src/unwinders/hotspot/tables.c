@@ -344,5 +344,6 @@ int hotspot_read_tables(struct elf *e, uint64_t bias, const struct hotspot_memor
 	if (!set_heaps(&t, &l->at, &l->proc) || !set_blob(&l->at, &l->proc) || !set_method(&l->at, &l->proc))
 		return -ENOTSUP;
 	l->proc.frame_bcp = bcp_slot(&t);
+	l->proc.arm64 = l->machine == 183;
 	return 0;
 }
