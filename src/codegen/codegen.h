@@ -23,6 +23,7 @@ struct codegen_options {
 	bool all_processes; /* -p and -c do not filter events, since the script checks `traced` */
 	bool counts;        /* events are counted: see bpf/lib/events.bpf.c */
 	bool can_fault;     /* programs of uprobes may sleep, to wait for missing pages */
+	bool task_loads;    /* programs can load members of the current task: bpf_get_current_task_btf() */
 	bool no_loops;      /* the kernel has no bpf_loop() */
 	bool warn_missing;  /* report reads of missing map elements */
 	bool has_walker;    /* a program of the session walks stacks: see gen_walk.c */

@@ -308,6 +308,7 @@ static void filter_process(struct gen *g, struct ir_block *out)
 	struct ir_block *one = ir_block(g->ir, "one"), *all = ir_block(g->ir, "all"), *on = ir_block(g->ir, "on");
 	struct ir *only, *pid, *own;
 
+	gen_clock_early(g);
 	gen_current_ids(g, g->fn.ids);
 	pid = ir_binary(g->ir, IR_LSHR, ir_load(g->ir, g->fn.ids, 0, 8, false), ir_int(g->ir, 32));
 	only = ir_library_value(g->ir, "only_pid", 4, ".rodata");

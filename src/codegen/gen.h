@@ -27,6 +27,8 @@ struct gen_fn {
 	struct ir *mem_ptr;         /* stack slot: pointer to the scratch slot's memory */
 	struct ir *slot_index;      /* stack slot: the scratch slot's index */
 	struct ir *ids;             /* stack slot: tgid << 32 | tid from the filter; NULL if it has none */
+	const struct expr *clock;   /* the nsecs that is read before the filter.. */
+	struct ir *now;             /* ..and its value; see gen_clock_early() */
 	struct ir *frame;           /* argument of a body, see gen_loop.c; NULL if there is none yet */
 	bool is_body;               /* this is the body of a loop */
 
@@ -125,6 +127,9 @@ void gen_check_calls(struct gen *g, unsigned calls); /* reports calls that are n
 /* Returns the current thread's tgid << 32 | tid in strata's PID namespace, or UNWANTED if -p, -c or the end
  * of the script excludes its events. */
 struct ir *gen_wanted_ids(struct gen *g);
+/* In builtins/clock.c: reads the clock before the filter, if the first statement is @x = nsecs, @x = hist(nsecs) or
+ * the like. */
+void gen_clock_early(struct gen *g);
 /* In gen_tick.c: counts the run. Jumps to out if it cannot. */
 void gen_tick(struct gen *g, struct ir_block *out);
 /* Returns the bytes from the start of the function to the probed instruction, see place.skip. */

@@ -93,6 +93,8 @@ void ir_store(struct ir_builder *ir, struct ir *base, uint64_t offset, uint32_t 
 void ir_atomic_add(struct ir_builder *ir, struct ir *ptr, struct ir *v); /* 8 bytes */
 /* Makes constant zeros, in .rodata. */
 struct ir *ir_zeros(struct ir_builder *ir, uint32_t size);
+/* Makes constant bytes, in .rodata, or returns those that have the name. */
+struct ir *ir_bytes(struct ir_builder *ir, const char *name, const uint8_t *bytes, uint32_t size);
 
 /* Calls a helper. Pointers and integers are passed as they are; the result is an integer. */
 struct ir *ir_helper(struct ir_builder *ir, unsigned helper, struct ir *const *args, unsigned n);

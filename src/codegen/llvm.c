@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* llvm.c - implements ir.h with LLVM's C API (18 to 21). Maps and the output are in llvm_out.c.
+/* llvm.c - implements ir.h with LLVM's C API (18 to 21). Maps, constants and the output are in llvm_out.c.
  *
  * BPF has three conditions: every function, including externs, has a debug-info subprogram (which becomes BTF, by
  * which bpf_linker joins functions); every function is nounwind (else LLVM writes .eh_frame, which the linker
@@ -593,22 +593,6 @@ void ir_atomic_add(struct ir_builder *ir, struct ir *ptr, struct ir *v)
 {
 	LLVMBuildAtomicRMW(ir->b, LLVMAtomicRMWBinOpAdd, V(ptr), V(v),
 		LLVMAtomicOrderingMonotonic, 0);
-}
-
-struct ir *ir_zeros(struct ir_builder *ir, uint32_t size)
-{
-	LLVMTypeRef type = LLVMArrayType(ir->i8, (size + 7) & ~7u);
-	char name[32];
-	LLVMValueRef v;
-
-	snprintf(name, sizeof(name), "zeros_%u", ir->nzeros++);
-	v = LLVMAddGlobal(ir->m, type, name);
-	LLVMSetInitializer(v, LLVMConstNull(type));
-	LLVMSetGlobalConstant(v, 1);
-	LLVMSetLinkage(v, LLVMInternalLinkage);
-	LLVMSetSection(v, ".rodata");
-	LLVMSetAlignment(v, 8);
-	return IR(v);
 }
 
 /* ---- calls -------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* llvm_out.c - defines maps, and writes the module as an ELF file. */
+/* llvm_out.c - defines maps and constants, and writes the module as an ELF file. */
 #include "llvm.h"
 
 #include <errno.h>
@@ -99,6 +99,35 @@ struct ir *ir_map(struct ir_builder *ir, const struct ir_map *m)
 struct ir *ir_map_extern(struct ir_builder *ir, const struct ir_map *m)
 {
 	return add_map(ir, m, false);
+}
+
+/* ---- constants ------------------------------------------------------------ */
+
+static struct ir *add_constant(struct ir_builder *ir, const char *name, LLVMValueRef value)
+{
+	LLVMValueRef v = LLVMAddGlobal(ir->m, LLVMTypeOf(value), name);
+
+	LLVMSetInitializer(v, value);
+	LLVMSetGlobalConstant(v, 1);
+	LLVMSetLinkage(v, LLVMInternalLinkage);
+	LLVMSetSection(v, ".rodata");
+	LLVMSetAlignment(v, 8);
+	return IR(v);
+}
+
+struct ir *ir_zeros(struct ir_builder *ir, uint32_t size)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "zeros_%u", ir->nzeros++);
+	return add_constant(ir, name, LLVMConstNull(LLVMArrayType(ir->i8, (size + 7) & ~7u)));
+}
+
+struct ir *ir_bytes(struct ir_builder *ir, const char *name, const uint8_t *bytes, uint32_t size)
+{
+	LLVMValueRef v = LLVMGetNamedGlobal(ir->m, name);
+
+	return v ? IR(v) : add_constant(ir, name, LLVMConstStringInContext(ir->c, (const char *)bytes, size, 1));
 }
 
 /* ---- output -------------------------------------------------------------- */

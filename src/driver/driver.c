@@ -195,6 +195,9 @@ static bool pass_codegen(struct compile *c)
 	c->codegen.diags = c->req.diags;
 	c->codegen.can_fault = (!c->codegen.facts || c->codegen.facts->stays) &&
 		target_feature(c->req.target, FEATURE_UPROBE_SLEEP);
+	/* bpf_task_pt_regs() takes the task of bpf_get_current_task_btf(), which is older */
+	c->codegen.task_loads = (!c->codegen.facts || c->codegen.facts->stays) &&
+		target_feature(c->req.target, FEATURE_TASK_PT_REGS);
 	c->codegen.all_processes = c->req.settings.all_processes;
 	c->codegen.max_map_keys = c->req.settings.max_map_keys;
 	c->codegen.thin = (uint32_t)c->req.settings.thin;

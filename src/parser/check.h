@@ -52,6 +52,8 @@ void check_becomes_string(struct expr *n, const char *text);
 /* ---- machine.c: facts about the machine ---- */
 /* Finds a kernel symbol of code or data. Returns false if kallsyms does not have it, or is hidden. */
 bool check_kernel_address(struct check *c, const char *name, uint64_t *ret);
+/* Returns the offset of a member of this kernel's struct task_struct, or -ENOENT. */
+int check_task_offset(struct check *c, const char *member);
 /* Returns 0 on success, -ENOTTY if the directory is not a cgroup, another -errno on other failures. */
 int check_cgroup_id(struct check *c, const char *path, uint64_t *ret);
 /* See target_cgroup_find(). */

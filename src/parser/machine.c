@@ -23,6 +23,11 @@ bool check_kernel_address(struct check *c, const char *name, uint64_t *ret)
 	return target_kernel_address(c->req->target, name, ret);
 }
 
+int check_task_offset(struct check *c, const char *member)
+{
+	return target_btf_offset(c->req->target, "task_struct", member);
+}
+
 int check_cgroup_id(struct check *c, const char *path, uint64_t *ret)
 {
 	bind(c, "the ids of control groups differ between machines");

@@ -13,6 +13,14 @@ import time
 PLACE = 'tracepoint:syscalls:sys_enter_getuid '
 EVENTS = [('count()', '{ @ = count(); }'), ('@[comm, pid]', '{ @[comm, pid] = count(); }'),
           ('hist()', '{ @ = hist(nsecs); }'), ('a filter by pid', '/pid == 1/ { @ = count(); }')]
+CONFIG = 'config = { max_map_keys = 4096 } '
+TEXTS = 'tracepoint:syscalls:sys_enter_faccessat '
+UPDATES = ['@[comm] = count()', '@[comm, pid] = count()', '@[pid] = count()', '@[tid] = sum(args.__syscall_nr)',
+           '@ = max(nsecs)', '@[pid] = max(nsecs)', '@ = min(nsecs)', '@[pid] = min(nsecs)', '@ = avg(nsecs)',
+           '@[pid] = avg(nsecs)', '@ = stats(nsecs)', '@[pid] = stats(nsecs)', '@ = hist(nsecs)', '@[pid] = hist(nsecs)',
+           '@ = lhist(pid, 0, 100000, 1000)', '@[pid] = lhist(pid, 0, 100000, 1000)', '@[pid] = nsecs', '@[pid]++',
+           '@[pid] = 1; delete(@, pid)', '@[pid] = 1; if (pid == 1) { delete(@, pid) }']
+READS = ['delete(@, pid)', '$x = @[pid]; if ($x) { exit() }']  # of a map without that key
 PRINTS = '{ printf("%s %d\\n", comm, pid); }'
 
 
@@ -33,6 +41,29 @@ def event_rows(row, event_ns, strata, bpftrace, calls):
             seen = [[event_ns(tracer + ['-e', PLACE + script], 1) for tracer in (strata, bpftrace)] for _ in range(5)]
             ours, theirs = (min(column) for column in zip(*seen))
             row(f'an event of {what}', ours / theirs, 1.0, f'{ours:.0f} ns, {theirs:.0f} ns')
+
+
+def compare(event_ns, strata, bpftrace, script, pairs=9):
+    """Returns (median of the ratios, a text with their range and the medians of both sides)."""
+    seen = [[event_ns(tracer + ['-e', CONFIG + script], 0.5) for tracer in (strata, bpftrace)] for _ in range(pairs)]
+    ratios = [ours / theirs for ours, theirs in seen]
+    ours, theirs = (statistics.median(column) for column in zip(*seen))
+    return statistics.median(ratios), f'{min(ratios):.2f} to {max(ratios):.2f}; {ours:.0f} ns, {theirs:.0f} ns'
+
+
+def update_rows(row, event_ns, strata, bpftrace, calls):
+    """An event that updates or reads a map. Maps have the same size on both sides, so hashes cost the same."""
+    def one(what, script):
+        ratio, detail = compare(event_ns, strata, bpftrace, script)
+        row(what, ratio, 1.0, detail)
+
+    with busy(calls, '1000000', '0', '3600'):
+        for update in UPDATES:
+            one(update, PLACE + '{ ' + update + '; }')
+        for read in READS:
+            one(read, 'begin { @[0] = 1; } ' + PLACE + '{ ' + read + '; }')
+    with busy(calls, '1000000', '0', '3600', '/usr/share/dict/words'):
+        one('@[str(p)] = count()', TEXTS + '{ @[str(args.filename)] = count(); }')
 
 
 def printed(tracer, calls):

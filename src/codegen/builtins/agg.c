@@ -139,18 +139,45 @@ static const struct type *check_hist(struct check *c, struct expr *call)
 	return type_hist(check_arena(c), bits);
 }
 
+/* The number of the highest set bit: the top 6 bits of DE_BRUIJN * (2^(n + 1) - 1) differ for each n. */
+#define DE_BRUIJN 0x03f79d71b4cb0a89ull
+
+static struct ir *highest_bit(struct gen *g, struct ir *v)
+{
+	uint8_t table[64];
+
+	for (unsigned n = 0; n < 64; n++)
+		table[DE_BRUIJN * (UINT64_MAX >> (63 - n)) >> 58] = (uint8_t)n;
+	for (unsigned shift = 1; shift < 64; shift *= 2)
+		v = ir_binary(g->ir, IR_OR, v, ir_binary(g->ir, IR_LSHR, v, ir_int(g->ir, shift)));
+	v = ir_binary(g->ir, IR_LSHR, ir_binary(g->ir, IR_MUL, v, ir_int(g->ir, DE_BRUIJN)), ir_int(g->ir, 58));
+	return ir_load(g->ir, ir_index(g->ir, ir_bytes(g->ir, "highest_bits", table, sizeof(table)), v), 0, 1, false);
+}
+
+/* Without branches, since the verifier would follow each of them, and without a call, which costs more than the rest. 0
+ * is in bucket 1, and 1 in bucket 2. */
+static struct ir *power_bucket(struct gen *g, struct ir *v, bool is_signed)
+{
+	struct ir *minus = ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), v), *bucket;
+	struct ir *is_set = ir_binary(g->ir, IR_LSHR, ir_binary(g->ir, IR_OR, v, minus), ir_int(g->ir, 63));
+
+	bucket = ir_binary(g->ir, IR_ADD, highest_bit(g, v), ir_binary(g->ir, IR_ADD, is_set, ir_int(g->ir, 1)));
+	if (!is_signed)
+		return bucket;
+	return ir_select(g->ir, ir_compare(g->ir, IR_SLT, v, ir_int(g->ir, 0)), ir_int(g->ir, 0), bucket);
+}
+
 static struct ir *gen_hist(struct gen *g, struct expr *call, struct ir *into)
 {
 	static const char *const params[] = {"u64", "u64", "int"};
+	bool is_signed = call_arg(call, 0)->type->is_signed;
 	const struct type *t = call->type;
-	struct ir *args[] = {
-		gen_value(g, call_arg(call, 0)),
-		ir_int(g->ir, t->agg.bits),
-		ir_int(g->ir, call_arg(call, 0)->type->is_signed),
+	struct ir *v = gen_value(g, call_arg(call, 0)), *args[] = {
+		v, ir_int(g->ir, t->agg.bits), ir_int(g->ir, is_signed),
 	};
 
-	add_bucket(g, into, gen_library(g, "hist_bucket", params, NULL, args, 3),
-		t->agg.buckets);
+	add_bucket(g, into, t->agg.bits ? gen_library(g, "hist_bucket", params, NULL, args, 3) :
+		power_bucket(g, v, is_signed), t->agg.buckets);
 	return NULL;
 }
 

@@ -74,19 +74,23 @@ static struct ir *gen_relation(struct gen *g, struct expr *call, struct ir *into
 
 /* ---- comm --------------------------------------------------------------- */
 
-/* For comm(PID): keeps the offset of the name in a task for .gen. */
+/* Keeps the offset of the name in a task for .gen. */
 static const struct type *check_comm(struct check *c, struct expr *call)
 {
 	struct types *types = check_request(c)->types;
 	const struct type *task = call_arg(call, 0) && types ? types_find(types, TAG_STRUCT, "task_struct") : NULL;
 	struct member *m = arena_new_obj(check_arena(c), struct member);
+	int here;
 
-	if (!call_arg(call, 0))
+	call->call.data = m;
+	if (!call_arg(call, 0)) {
+		here = check_task_offset(c, "comm");
+		m->offset = here > 0 ? (uint32_t)here : 0;
 		return NULL;
+	}
 	if (!task || !type_member(task, "comm", m))
 		return check_fail(c, call->span, DIAG_CONTEXT, "this kernel has no type information (BTF), "
 			"which comm(PID) needs");
-	call->call.data = m;
 	return NULL;
 }
 
@@ -107,14 +111,46 @@ static struct ir *comm_of(struct gen *g, struct expr *call, struct ir *dst)
 	return dst;
 }
 
+/* Zeroes the bytes of a word after its first NUL. Returns 0 if it has none. */
+static struct ir *end_text(struct gen *g, struct ir **word)
+{
+	const uint64_t ones = 0x0101010101010101;
+	struct ir *w = *word, *nuls, *first;
+
+	nuls = ir_binary(g->ir, IR_AND, ir_binary(g->ir, IR_SUB, w, ir_int(g->ir, ones)),
+		ir_binary(g->ir, IR_XOR, w, ir_int(g->ir, UINT64_MAX)));
+	nuls = ir_binary(g->ir, IR_AND, nuls, ir_int(g->ir, ones << 7)); /* the lowest bit is of the first NUL */
+	first = ir_binary(g->ir, IR_AND, nuls, ir_binary(g->ir, IR_SUB, ir_int(g->ir, 0), nuls));
+	*word = ir_binary(g->ir, IR_AND, w, ir_binary(g->ir, IR_SUB, first, ir_int(g->ir, 1)));
+	return nuls;
+}
+
+/* Loads the name from the task, which costs less than bpf_get_current_comm(). Before Linux 5.17, and while another
+ * thread changes the name, parts of an older one may follow the NUL (__set_task_comm(), fs/exec.c). */
+static struct ir *load_comm(struct gen *g, uint32_t at, struct ir *dst)
+{
+	struct ir *task = ir_helper_ptr(g->ir, BPF_FUNC_get_current_task_btf, NULL, 0);
+	struct ir *low = ir_load(g->ir, task, at, 8, false), *high = ir_load(g->ir, task, at + 8, 8, false), *ended;
+
+	ended = end_text(g, &low);
+	end_text(g, &high);
+	high = ir_binary(g->ir, IR_AND, high, ir_int(g->ir, UINT64_MAX >> 8));
+	ir_store(g->ir, dst, 0, 8, low);
+	ir_store(g->ir, dst, 8, 8, ir_select(g->ir, ended, ir_int(g->ir, 0), high));
+	return dst;
+}
+
 /* The buffer is zeroed first, since Linux 6.0 to 6.4 write nothing after the NUL (strscpy() in
  * bpf_get_current_comm(), kernel/bpf/helpers.c). */
 static struct ir *gen_comm(struct gen *g, struct expr *call, struct ir *into)
 {
 	struct ir *dst = into ? into : gen_mem(g, call->type->size);
+	const struct member *m = call->call.data;
 
 	if (call_arg(call, 0))
 		return comm_of(g, call, dst);
+	if (g->opt->task_loads && m->offset && m->offset % 8 == 0)
+		return load_comm(g, m->offset, dst);
 	gen_zero(g, dst, call->type->size);
 	gen_call(g, BPF_FUNC_get_current_comm, 2, dst, ir_int(g->ir, call->type->size));
 	return dst;

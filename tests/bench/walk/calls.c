@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calls N US SECONDS - bursts of N getuid(), US microseconds apart. 0: without a pause. Prints the mean ns of a
- * call. */
+/* calls N US SECONDS [TEXT] - bursts of N getuid(), US microseconds apart. 0: without a pause. With a text, the call
+ * is faccessat(TEXT), which refuses the mode before it reads the text. Prints the mean ns of a call. */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,14 @@ static int64_t now(void)
 	return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
 }
 
+static void call(const char *text)
+{
+	if (text)
+		syscall(SYS_faccessat, AT_FDCWD, text, 0xff);
+	else
+		syscall(SYS_getuid);
+}
+
 int main(int argc, char **argv)
 {
 	long n = argc > 3 ? atol(argv[1]) : 1, pause = argc > 3 ? atol(argv[2]) : 0;
@@ -25,7 +34,7 @@ int main(int argc, char **argv)
 		int64_t from = now();
 
 		for (long i = 0; i < n; i++)
-			syscall(SYS_getuid);
+			call(argc > 4 ? argv[4] : NULL);
 		spent += now() - from;
 		calls += n;
 		if (pause)
