@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* hotspot_arm64.bpf.h - as hotspot_top.bpf.h, on arm64: the return address of the interrupted frame is in LR until the
- * frame has it, and again when the frame is gone. Part of hotspot.bpf.c.
+/* hotspot_arm64.bpf.h - finds the caller of the interrupted frame on arm64, as hotspot_top.bpf.h does on x86_64. LR has
+ * the return address before the frame is made, and again after it is removed. Part of hotspot.bpf.c.
  *
  * (src/hotspot/cpu/aarch64/macroAssembler_aarch64.cpp, aarch64.ad, templateInterpreterGenerator_aarch64.cpp,
  * sharedRuntime_aarch64.cpp, stubGenerator_aarch64.cpp of JDK 8 to 26) */

@@ -125,8 +125,8 @@ static bool read_ahead(const struct hotspot_vm *vm, uint64_t pc, struct ahead *a
 	return false;
 }
 
-/* Follows the code from an interrupted pc to the first place with debug information. loops: back along branches, too.
- * Returns false if the method returns, or jumps out of its code, before. */
+/* Follows the code from an interrupted pc to the first place with debug information. With `loops`, it also follows
+ * backward branches. Returns false if the method returns, or jumps out of its code, before it reaches such a place. */
 static bool reaches(const struct hotspot_vm *vm, const struct debug_info *d, uint64_t pc, bool loops, uint64_t *i)
 {
 	struct code_insn insn;

@@ -290,7 +290,7 @@ static bool set_method(const struct hotspot_fields *f, struct hotspot_proc *p)
 
 /* Words between the frame pointer and the bcp in an interpreted frame: interpreter_frame_bcp_offset in
  * src/hotspot/cpu/x86/frame_x86.hpp of JDK 8 and 9 on, and aarch64/frame_aarch64.hpp of 8, 9, and 20 on. No table has
- * them. arm64's updates of 17 have the slot of 20, too: the kernel half looks there as well. */
+ * them. Some updates of 17 on arm64 use the slot of 20, so the kernel half tries both slots there. */
 static int16_t bcp_slot(const struct tables *t)
 {
 	uint32_t major = t->layout->major;
