@@ -163,10 +163,12 @@ void gen_missing(struct gen *g, const struct map *m)
 }
 
 /* The helper says why: -E2BIG if the map is full, -EBUSY or -EDEADLK if the probe interrupts another update of it,
- * -ENOMEM if the kernel has no memory that it can take at once. */
+ * -ENOMEM if the kernel has no memory that it can take at once. Before Linux 6.4 the result is an int: the kernel calls
+ * the map's own function instead of the helper (do_misc_fixups(), kernel/bpf/verifier.c). */
 void gen_update_lost(struct gen *g, struct ir *result, const struct map *m)
 {
-	struct ir *is_full = ir_compare(g->ir, IR_EQ, result, ir_int(g->ir, (uint64_t)-E2BIG)), *full, *refused;
+	struct ir *error = ir_resize(g->ir, result, sizeof(int), true), *full, *refused;
+	struct ir *is_full = ir_compare(g->ir, IR_EQ, error, ir_int(g->ir, (uint64_t)-E2BIG));
 
 	count_lost(g, ir_select(g->ir, is_full, ir_int(g->ir, LOST_MAP), ir_int(g->ir, LOST_UPDATE)));
 	if (!m->key) /* an array: the kernel refuses nothing */
