@@ -166,6 +166,12 @@ struct gate {
 	struct ir_block *maybe; /* where an event that is not decided continues */
 };
 
+/* The verdict about a stack that is walked once, where it is known. */
+struct asked {
+	uint32_t at; /* gate_walk_at(), or 0 */
+	struct ir *verdict;
+};
+
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
@@ -211,11 +217,18 @@ static struct ir *ask(struct gen *g, const char *function, struct ir *id)
 	return gen_library(g, function, params, NULL, &id, 1);
 }
 
+/* Returns gate_walk_at() of the condition's stack, or 0. */
+static uint32_t walk_of(struct gen *g, struct expr *n)
+{
+	struct expr *stack = type_is_has_frame(n->type) && n->kind == EXPR_CALL ? call_arg(n, 0) : NULL;
+
+	return stack && stack->kind == EXPR_CALL ? gate_walk_at(g, stack->type) : 0;
+}
+
 /* Returns the kernel's verdict about the stack or cgroup. It is looked up once for a stack that is walked once. */
 static struct ir *verdict_of(struct gen *g, struct expr *n, struct ir *id)
 {
-	struct expr *stack = type_is_has_frame(n->type) && n->kind == EXPR_CALL ? call_arg(n, 0) : NULL;
-	uint32_t at = stack && stack->kind == EXPR_CALL ? gate_walk_at(g, stack->type) : 0;
+	uint32_t at = walk_of(g, n);
 	struct ir_block *first, *end;
 	struct ir *known;
 
@@ -374,14 +387,68 @@ static void hold(struct gen *g, const struct gate *gate, struct ir *table, struc
 	set_levels(g, IR_OR, 1ULL << gate->level);
 }
 
+/* ---- without a truth table ------------------------------------------------ */
+
+/* Continues at yes or no, or at slow if there is no verdict. asked is a verdict that is known here. */
+static void quick_variable(struct gen *g, struct expr *n, struct asked *asked, struct ir_block *yes,
+	struct ir_block *no, struct ir_block *slow)
+{
+	struct ir_block *decided = ir_block(g->ir, "decided");
+	unsigned pattern = pattern_number(g, n);
+	uint32_t at = walk_of(g, n);
+	struct ir *verdict, *bits;
+
+	verdict = at && at == asked->at ? asked->verdict : verdict_of(g, n, gen_value(g, n));
+	if (at)
+		*asked = (struct asked){.at = at, .verdict = verdict};
+	bits = ir_binary(g->ir, IR_AND, verdict, ir_int(g->ir, VERDICT_UNKNOWN | VERDICT_PARTIAL));
+	ir_branch(g->ir, ir_compare(g->ir, IR_NE, bits, ir_int(g->ir, 0)), slow, decided);
+	ir_at(g->ir, decided);
+	bits = ir_binary(g->ir, IR_AND, verdict, ir_int(g->ir, 1ULL << pattern));
+	ir_branch(g->ir, ir_compare(g->ir, IR_NE, bits, ir_int(g->ir, 0)), yes, no);
+}
+
+/* The condition of most events, all of whose verdicts are known. The left side of an && or || is always evaluated, so
+ * a verdict that it asks for is known in the right side, but not the reverse. */
+static void quick(struct gen *g, struct expr *n, struct asked *asked, struct ir_block *yes, struct ir_block *no,
+	struct ir_block *slow)
+{
+	struct asked in_right;
+	struct ir_block *right;
+
+	if (!gate_is(n)) {
+		ir_branch(g->ir, ir_compare(g->ir, IR_NE, gen_truth(g, n), ir_int(g->ir, 0)), yes, no);
+	} else if (!joins(n)) {
+		quick_variable(g, n, asked, yes, no, slow);
+	} else if (n->kind == EXPR_UNOP) {
+		quick(g, n->op.left, asked, no, yes, slow);
+	} else {
+		right = ir_block(g->ir, "right");
+		if (n->op.op == OP_LAND)
+			quick(g, n->op.left, asked, right, no, slow);
+		else
+			quick(g, n->op.left, asked, yes, right, slow);
+		ir_at(g->ir, right);
+		in_right = *asked;
+		quick(g, n->op.right, &in_right, yes, no, slow);
+	}
+}
+
 /* Generates a condition: continues at yes or no, or, if it is not decided, at maybe. Returns the table, for events
- * that are held. */
+ * that are held. A condition that changes something is evaluated only once. */
 static struct ir *decide(struct gen *g, struct gate *gate, struct expr *condition, struct ir_block *yes,
 	struct ir_block *no, struct ir_block *maybe)
 {
-	struct ir_block *other = ir_block(g->ir, "not_yes");
+	struct ir_block *other = ir_block(g->ir, "not_yes"), *slow = ir_block(g->ir, "slow");
+	struct asked asked = {0};
 	struct ir *table;
 
+	if (expr_any(condition, changes, NULL))
+		ir_jump(g->ir, slow);
+	else
+		quick(g, condition, &asked, yes, no, slow);
+	ir_at(g->ir, slow);
+	new_gate(g, gate, condition);
 	gate->maybe = maybe;
 	table = table_of(g, gate, condition);
 	ir_branch(g->ir, ir_compare(g->ir, IR_EQ, table, ir_int(g->ir, UINT64_MAX)), yes, other);
@@ -397,7 +464,6 @@ void gate_predicate(struct gen *g, struct expr *predicate)
 	struct gate gate;
 	struct ir *table;
 
-	new_gate(g, &gate, predicate);
 	table = decide(g, &gate, predicate, pass, g->fn.leave, maybe);
 	if (g->holds) {
 		hold(g, &gate, table, g->fn.leave);
@@ -435,7 +501,6 @@ void gate_if(struct gen *g, struct stmt *n)
 	struct gate gate;
 	struct ir *table;
 
-	new_gate(g, &gate, n->cond.test);
 	table = decide(g, &gate, n->cond.test, then, n->cond.els ? els : end, maybe);
 	if (g->holds) {
 		hold(g, &gate, table, end);
@@ -468,7 +533,6 @@ struct ir *gate_value(struct gen *g, struct expr *condition)
 
 	if (!gate_is(condition))
 		return gen_truth(g, condition);
-	new_gate(g, &gate, condition);
 	decide(g, &gate, condition, yes, no, maybe);
 	count_undecided(g, &gate, no);
 	ir_at(g->ir, yes);
