@@ -53,7 +53,9 @@ def test_units(cases, home):
         test_reloads(cases, agent)
         test_crash(cases, agent)
         test_clients(cases, agent)
-    cases.check(agent.process.returncode == 0 and not agent.children(), 'SIGTERM ends all', agent.children())
+    left = agent.children()
+    cases.check(agent.process.returncode == 0 and not left, 'SIGTERM ends all',
+                f'status {agent.process.returncode}, left {left}\n{agent.errors.read_text()[-2000:]}')
 
 
 def test_reloads(cases, agent):
