@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* objects.h - the compiled kernel halves, embedded; bpf_linker joins them with the generated code. base, or
  * stacks (base with the unwinder and all languages), is always needed; walker needs stacks and handover.
- * stacks_noloop is stacks for kernels without bpf_loop(). entry is loaded by itself. */
+ * stacks_noloop is stacks for kernels without bpf_loop(). entry and reuse are loaded by themselves. */
 #pragma once
 #include <stddef.h>
 
@@ -21,6 +21,7 @@ BPF_OBJECT(path)
 BPF_OBJECT(problem)
 BPF_OBJECT(request)
 BPF_OBJECT(request_noloop)
+BPF_OBJECT(reuse)
 BPF_OBJECT(task)
 BPF_OBJECT(tree)
 BPF_OBJECT(walker)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* lookup.bpf.c - finds a mapping by process and address, and then its rule.
  *
- * Searches are bisections without branches: each step halves n whatever it finds, so the verifier sees one
- * path. Operands of the comparison are below 2^63. */
+ * Searches are bisections without branches, as in mappings.bpf.h. */
 #include "lookup.bpf.h"
 
 #include "lang.bpf.h"
@@ -24,40 +23,6 @@ struct {
 } files_by_inode SEC(".maps");
 
 /* ---- process and address -> mapping ------------------------------------ */
-
-/* Returns the last element of chunk_start[] that is not above addr. */
-static __always_inline __u32 which_chunk(struct mapping_chunk *first, __u64 addr)
-{
-	__u32 at = 0, n = first->chunks;
-
-	if (n > MAPPING_CHUNKS)
-		n = MAPPING_CHUNKS;
-	for (int i = 0; i < 6; i++) {
-		__u32 half = n >> 1, k = at + half;
-
-		FORGET(k);
-		at += half * not_above(first->chunk_start[k & (MAPPING_CHUNKS - 1)], addr);
-		n -= half;
-	}
-	return at;
-}
-
-static __always_inline __u32 which_mapping(struct mapping_chunk *c, __u64 addr)
-{
-	__u32 at = 0, n = c->n;
-
-	if (n > MAPPINGS_PER_CHUNK)
-		n = MAPPINGS_PER_CHUNK;
-	for (int i = 0; i < 9 && n > 1; i++) {
-		__u32 half = n >> 1, k = at + half;
-
-		FORGET(k);
-		at += half * not_above(c->map[k & (MAPPINGS_PER_CHUNK - 1)].start, addr);
-		n -= half;
-	}
-	FORGET(at);
-	return at & (MAPPINGS_PER_CHUNK - 1);
-}
 
 static __always_inline void no_mapping(struct walk *w)
 {
@@ -173,7 +138,6 @@ __global int walk_published(struct walk *w)
 	struct mapping_chunk *c;
 	struct mapping *m;
 	__u64 addr;
-	__u32 chunk;
 
 	if (!w)
 		return UNWIND_NO_MAPPING + 1;
@@ -183,14 +147,8 @@ __global int walk_published(struct walk *w)
 	c = chunk_of(w->pid, 0);
 	if (!c)
 		return UNWIND_NO_PROCESS + 1;
-	if (c->chunks > 1) {
-		chunk = which_chunk(c, addr);
-		c = chunk ? chunk_of(w->pid, chunk) : c;
-		if (!c)
-			return UNWIND_NO_MAPPING + 1;
-	}
-	m = &c->map[which_mapping(c, addr)];
-	if (!c->n || addr < m->start || addr >= m->end)
+	m = mapping_below(c, w->pid, addr);
+	if (!m || addr < m->start || addr >= m->end)
 		return UNWIND_NO_MAPPING + 1;
 	w->map = *m;
 	return 0;

@@ -81,13 +81,6 @@ static __always_inline void set_span(struct walk *w)
 		w->map.end - w->map.start : 0;
 }
 
-static __always_inline struct mapping_chunk *chunk_of(__u32 pid, __u32 chunk)
-{
-	struct mapping_key key = {.pid = pid, .chunk = chunk};
-
-	return bpf_map_lookup_elem(&mappings, &key);
-}
-
 /* ---- words of a table ---- */
 
 static __always_inline struct table_chunk *chunk_at(void *table, __u32 i)

@@ -2,11 +2,8 @@
 /* maps.bpf.h - the maps and constants of the walk and the languages. unwind.bpf.c defines them. */
 #pragma once
 #include "bpf/lib/kernel.bpf.h"
+#include "mappings.bpf.h"
 #include "walk.bpf.h"
-
-#ifndef WALK_MAP
-#define WALK_MAP extern
-#endif
 
 #define FRAMES_MASK_DEFAULT 1023
 _Static_assert(UNWIND_LIMIT_DEFAULT == FRAMES_MASK_DEFAULT + 1, "size of frames[]");
@@ -45,22 +42,6 @@ WALK_MAP struct {
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct stack_record) + 8 * (FRAMES_MASK_DEFAULT + 1));
 } frames SEC(".maps");
-
-WALK_MAP struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
-	__type(key, struct mapping_key);
-	__type(value, struct mapping_chunk);
-} mappings SEC(".maps");
-
-/* Small enough for the kernel's linear mapping, whose pages are large. */
-WALK_MAP struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, MAPPING_VERSIONS);
-	__type(key, __u32);
-	__type(value, __u64);
-} mapping_versions SEC(".maps");
 
 struct table_words {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
@@ -52,6 +53,7 @@ struct follow {
 	int events;         /* the rings' events only */
 	struct watch watch;
 	bool has_read;      /* records were read since follow_rest() */
+	uint64_t as_of;     /* CLOCK_MONOTONIC ns: follow_drain() passes on the records until then */
 	VEC(struct event) batch;    /* in the order of time */
 	size_t taken;               /* number of records in batch that were passed on */
 	VEC(struct event) gathered; /* later records, in the order of arrival */
@@ -286,6 +288,7 @@ static void on_mmap(struct follow *f, const struct mmap2_record *r)
 		.exec = r->prot & PROT_EXEC,
 		.write = r->prot & PROT_WRITE,
 		.path = r->filename,
+		.known_at = f->as_of,
 	};
 
 	if (ours(f, r->pid))
@@ -422,6 +425,7 @@ static void sort_gathered(struct follow *f)
 
 void follow_drain(struct follow *f, uint64_t until)
 {
+	f->as_of = until == FOLLOW_NOW ? clock_ns(CLOCK_MONOTONIC) : until;
 	follow_gather(f);
 	sort_gathered(f);
 	for (f->taken = 0; f->taken < f->batch.len && f->batch.data[f->taken].time <= until;) {

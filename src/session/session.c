@@ -722,6 +722,13 @@ int session_finish(struct session *s)
 	return s->code;
 }
 
+static void stop_following(struct session *s)
+{
+	follow_close(s->follow);
+	closep(&s->forget_link);
+	reuse_close(&s->reuse);
+}
+
 void session_close(struct session *s)
 {
 	if (!s)
@@ -735,7 +742,7 @@ void session_close(struct session *s)
 		free(s->objects.data[i]);
 	}
 	links_done(&s->links);
-	follow_close(s->follow);
+	stop_following(s);
 	pace_close(&s->pace);
 	ring_buffer__free(s->ring);
 	backlog_done(&s->backlog);
@@ -760,7 +767,6 @@ void session_close(struct session *s)
 	free(s->advice.begins);
 	vec_done(&s->images);
 	free(s->unread);
-	closep(&s->forget_link);
 	closep(&s->process);
 	closep(&s->window);
 	closep(&s->signals);

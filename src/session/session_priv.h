@@ -12,6 +12,7 @@
 #include "session/forget.h"
 #include "session/image_object.h"
 #include "session/pace.h"
+#include "session/reuse.h"
 #include "session/session.h"
 #include "session/shared.h"
 #include "session/silence.h"
@@ -52,6 +53,7 @@ struct session {
 	struct follow *follow;
 	bool forgets;     /* forget_program() is attached */
 	int forget_link;  /* link of the walkers' forget_program(); -1: none */
+	struct reuse reuse;
 	struct links links; /* links of programs that serve all images */
 	struct show show;
 	struct out out;

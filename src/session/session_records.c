@@ -172,17 +172,20 @@ static bool work_off(struct session *s)
 
 bool session_drain(struct session *s, uint64_t slice_ns)
 {
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	bool all;
 
-	s->slice_end = slice_ns ? clock_ns(CLOCK_MONOTONIC) + slice_ns : 0;
+	s->slice_end = slice_ns ? now + slice_ns : 0;
 	all = work_off(s);
 	if (all) {
+		now = clock_ns(CLOCK_MONOTONIC);
 		read_ring(s);
 		all = work_off(s);
 	}
-	if (s->follow && all) { /* events after a waiting walk must wait, too */
-		follow_drain(s->follow, FOLLOW_NOW);
+	if (s->follow && all) { /* events after a waiting walk must wait, too; later walks may be in the ring now */
+		follow_drain(s->follow, now);
 		unwinders_publish(s->unwinders);
+		reuse_open(&s->reuse, s->target, &s->shared); /* not before: the start would take longer */
 		all = slice_ns || work_off(s); /* handle records gathered meanwhile */
 	}
 	if (!stream_flush(s->opt.stream))

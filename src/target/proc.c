@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -149,16 +151,49 @@ static int open_here(struct target *t, const struct proc_map *m)
 	return -ENOENT;
 }
 
-int proc_open_mapping(struct target *t, int pid, const struct proc_map *m)
+/* Returns whether the process still has the mapping. */
+static bool is_mapped(struct target *t, int pid, const struct proc_map *m)
+{
+	_cleanup_(freep) struct proc_map *maps = NULL;
+	ssize_t n = proc_maps(t, pid, &maps);
+
+	for (ssize_t i = 0; i < n; i++)
+		if (maps[i].start == m->start)
+			return maps[i].inode == m->inode && maps[i].dev_major == m->dev_major &&
+				maps[i].dev_minor == m->dev_minor;
+	return false;
+}
+
+/* A file of an overlay may have another inode than its mapping. */
+static bool is_overlay(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* Another file may be mapped there now. */
+static int open_mapped(struct target *t, int pid, const struct proc_map *m)
 {
 	char path[96];
+	struct stat st;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
 		(unsigned long long)m->start, (unsigned long long)m->end);
-	fd = target_openat(t, path, O_PATH);
+	fd = open_regular(target_openat(t, path, O_PATH), 0);
+	if (fd < 0 || (!fstat(fd, &st) && st.st_ino == m->inode) || (is_overlay(fd) && is_mapped(t, pid, m)))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+int proc_open_mapping(struct target *t, int pid, const struct proc_map *m)
+{
+	int fd = open_mapped(t, pid, m);
+
 	if (fd >= 0)
-		return open_regular(fd, 0);
+		return fd;
 	if (m->path[0] != '/')
 		return -ENOENT;
 	fd = open_regular(open_in_root(t, pid, m->path), m->inode);

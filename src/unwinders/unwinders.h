@@ -80,6 +80,7 @@ struct process_mmap {
 	uint32_t dev_major, dev_minor;
 	bool exec, write;
 	const char *path;
+	uint64_t known_at; /* CLOCK_MONOTONIC ns: earlier changes are passed on before the next publishing */
 };
 void unwinders_mmap(struct unwinders *u, const struct process_mmap *m);
 /* The parent must be known; otherwise the child is read when it is first seen. */

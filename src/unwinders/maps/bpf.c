@@ -508,6 +508,15 @@ static void drop_chunks(struct maps_bpf *s)
 	vec_done(&s->chunks);
 }
 
+static bool put_tables(struct walk_maps *maps)
+{
+	struct maps_bpf *s = (struct maps_bpf *)maps;
+
+	if (!s->gathers)
+		flush(s); /* if it fails, set_chunk() does, too */
+	return !s->gathers;
+}
+
 /* Sets the mappings after the tables. */
 static int maps_flush(struct walk_maps *maps)
 {
@@ -732,7 +741,7 @@ int unwinders_prepare(struct target *t, struct bpf_object *obj, uint32_t limit, 
 	if (!s)
 		return -ENOMEM;
 	s->maps = (struct walk_maps){ set_table, drop_table, number_file, set_chunk, set_proc, set_file, generation,
-		set_inode, maps_flush, settle, share, maps_free };
+		set_inode, put_tables, maps_flush, settle, share, maps_free };
 	for (size_t i = 0; i < ARRAY_SIZE(map_rows); i++)
 		*map_fd(s, i) = -1;
 	s->empty = -1;

@@ -3,6 +3,7 @@
  * unwinders_prepare()), or nothing if walks are only on the host (memory.c). */
 #pragma once
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/walk/unwind.h"
@@ -29,6 +30,8 @@ struct walk_maps {
 	 * there; NULL deletes them. */
 	int (*set_inode)(struct walk_maps *m, const struct inode_key *key,
 		const struct inode_file *value);
+	/* When this returns, all tables are there. Returns false before the first flush(), when mappings wait, too. */
+	bool (*put_tables)(struct walk_maps *m);
 	/* When this returns, all tables and mappings are there. Mappings wait for the first call. */
 	int (*flush)(struct walk_maps *m);
 	/* The start is over: from now on tables of new files come one by one, and shall be available at once. */

@@ -46,6 +46,11 @@ static int set_inode(struct walk_maps *m, const struct inode_key *key, const str
 	return 0;
 }
 
+static bool put_tables(struct walk_maps *m)
+{
+	return false;
+}
+
 static int flush(struct walk_maps *m)
 {
 	return 0;
@@ -72,7 +77,7 @@ int walk_maps_memory(struct walk_maps **ret)
 	if (!s)
 		return -ENOMEM;
 	s->maps = (struct walk_maps){ set_table, drop_table, number_file, set_chunk, set_lang, set_lang, generation,
-		set_inode, flush, settle, share, maps_free };
+		set_inode, put_tables, flush, settle, share, maps_free };
 	*ret = &s->maps;
 	return 0;
 }

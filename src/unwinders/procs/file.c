@@ -463,10 +463,14 @@ static void known_by_inode(struct files *fs, struct file *f, uint32_t major, uin
 	publish_inode(fs, f, major, minor, inode);
 }
 
+struct file *files_known(struct files *fs, const struct proc_map *m)
+{
+	return m->inode ? idmap_pointer(&fs->by_inode, inode_key(m->dev_major, m->dev_minor, m->inode)) : NULL;
+}
+
 struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *m)
 {
-	uint64_t key = inode_key(m->dev_major, m->dev_minor, m->inode);
-	struct file *f = m->inode ? idmap_pointer(&fs->by_inode, key) : NULL;
+	struct file *f = files_known(fs, m);
 	_cleanup_(closep) int fd = -1;
 
 	if (f) {

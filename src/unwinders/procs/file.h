@@ -62,6 +62,8 @@ void files_free(struct files *fs);
 /* Stores names and lines in the cache for later runs, and trims the cache after that. files_free() calls it. */
 void files_keep(struct files *fs);
 
+/* Returns the file of a mapping if it was opened, or NULL. */
+struct file *files_known(struct files *fs, const struct proc_map *m);
 /* Returns the file of a mapping of pid, and opens it if it is new; NULL if it cannot be opened. */
 struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *m);
 struct file *files_of_path(struct files *fs, const char *path);

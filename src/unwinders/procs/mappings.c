@@ -114,3 +114,53 @@ bool mappings_is_written(const struct proc_map *maps, size_t n, size_t i)
 			return false;
 	return true;
 }
+
+bool mappings_same(const struct process *p, const struct mapping *old, size_t n)
+{
+	return p->nmaps == n && (!n || !memcmp(p->maps, old, n * sizeof(*old)));
+}
+
+/* ---- chunks ---- */
+
+/* Returns the size that the kernel counts in mm_struct.exec_vm. */
+static uint32_t code_kb(const struct process *p)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < p->nmaps; i++)
+		if (!(p->maps[i].flags & MAPPING_WRITE))
+			size += p->maps[i].end - p->maps[i].start;
+	return (uint32_t)(size >> 10);
+}
+
+uint32_t mappings_chunks(const struct process *p)
+{
+	uint32_t n = (uint32_t)(p->nmaps + MAPPINGS_PER_CHUNK - 1) / MAPPINGS_PER_CHUNK;
+
+	return n ? n : 1; /* the process is known, without mappings */
+}
+
+bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *ret)
+{
+	size_t first = (size_t)i * MAPPINGS_PER_CHUNK, n = p->nmaps - first;
+
+	if (i >= mappings_chunks(p))
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	ret->n = n < MAPPINGS_PER_CHUNK ? (uint32_t)n : MAPPINGS_PER_CHUNK;
+	ret->chunks = mappings_chunks(p);
+	ret->languages = p->languages;
+	ret->native_file = p->native_file;
+	ret->pcre_start = p->pcre_start;
+	ret->pcre_end = p->pcre_end;
+	ret->code_kb = i ? 0 : code_kb(p);
+	ret->readable = p->readable;
+	if (ret->n)
+		memcpy(ret->map, p->maps + first, ret->n * sizeof(*p->maps));
+	for (uint32_t k = 0; k < ret->n; k++)
+		if (ret->map[k].flags & MAPPING_ANON)
+			ret->map[k].flags &= MAPPING_LANGS(p->languages) | ((1U << MAPPING_LANGS_SHIFT) - 1);
+	for (uint32_t k = 0; !i && p->nmaps && k < ret->chunks; k++)
+		ret->chunk_start[k] = p->maps[(size_t)k * MAPPINGS_PER_CHUNK].start;
+	return true;
+}

@@ -14,3 +14,7 @@ uint32_t mappings_compiled(const char *path);
  * code: no part of its file is executable now. */
 struct proc_map;
 bool mappings_is_written(const struct proc_map *maps, size_t n, size_t i);
+/* Returns whether the process's mappings are these. */
+bool mappings_same(const struct process *p, const struct mapping *maps, size_t n);
+/* Returns the number of chunks of the process: at least 1. See process_chunk(). */
+uint32_t mappings_chunks(const struct process *p);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/owner.h"
 #include "base/vec.h"
+#include "current.h"
 #include "mappings.h"
 #include "perfmap.h"
 #include "requesting.h"
@@ -32,6 +33,7 @@ struct late {
 	uint64_t until; /* CLOCK_MONOTONIC_COARSE ns: the last try */
 };
 #define LATE_NS 10000000000ULL
+#define OLD_NS  2000000 /* the age of mappings that are checked before they are published */
 
 struct processes {
 	struct target *target;
@@ -347,66 +349,51 @@ static struct file *add_mapping(struct processes *ps, struct process *p, const s
 
 /* ---- publishing ---- */
 
-/* Returns the size that the kernel counts in mm_struct.exec_vm. */
-static uint32_t code_kb(const struct process *p)
-{
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < p->nmaps; i++)
-		if (!(p->maps[i].flags & MAPPING_WRITE))
-			size += p->maps[i].end - p->maps[i].start;
-	return (uint32_t)(size >> 10);
-}
-
-static uint32_t count_chunks(const struct process *p)
-{
-	uint32_t n = (uint32_t)(p->nmaps + MAPPINGS_PER_CHUNK - 1) / MAPPINGS_PER_CHUNK;
-
-	return n ? n : 1; /* the process is known, without mappings */
-}
-
-bool process_chunk(const struct process *p, uint32_t i, struct mapping_chunk *ret)
-{
-	size_t first = (size_t)i * MAPPINGS_PER_CHUNK, n = p->nmaps - first;
-
-	if (i >= count_chunks(p))
-		return false;
-	memset(ret, 0, sizeof(*ret));
-	ret->n = n < MAPPINGS_PER_CHUNK ? (uint32_t)n : MAPPINGS_PER_CHUNK;
-	ret->chunks = count_chunks(p);
-	ret->languages = p->languages;
-	ret->native_file = p->native_file;
-	ret->pcre_start = p->pcre_start;
-	ret->pcre_end = p->pcre_end;
-	ret->code_kb = i ? 0 : code_kb(p);
-	ret->readable = p->readable;
-	if (ret->n)
-		memcpy(ret->map, p->maps + first, ret->n * sizeof(*p->maps));
-	for (uint32_t k = 0; k < ret->n; k++)
-		if (ret->map[k].flags & MAPPING_ANON)
-			ret->map[k].flags &= MAPPING_LANGS(p->languages) | ((1U << MAPPING_LANGS_SHIFT) - 1);
-	for (uint32_t k = 0; !i && p->nmaps && k < ret->chunks; k++)
-		ret->chunk_start[k] = p->maps[(size_t)k * MAPPINGS_PER_CHUNK].start;
-	return true;
-}
-
 /* Chunk 0 is written last: it shows that the others are there. */
-static int publish(const struct process *p, struct walk_maps *maps, struct mapping_chunk *c)
+static int publish(const struct process *p, struct walk_maps *maps, const struct current *now, struct mapping_chunk *c)
 {
 	int err = 0;
 
 	for (unsigned i = 1; !err && i < FRAME_LANGS; i++)
 		if (p->lang[i].proc)
 			err = maps->set_proc(maps, i, p->pid, p->lang[i].proc);
-	for (uint32_t i = count_chunks(p); !err && i-- > 0;)
-		if (process_chunk(p, i, c))
-			err = maps->set_chunk(maps, p->pid, i, c);
+	for (uint32_t i = mappings_chunks(p); !err && i-- > 0;) {
+		if (!process_chunk(p, i, c))
+			continue;
+		current_only(now, c);
+		err = maps->set_chunk(maps, p->pid, i, c);
+	}
+	return err;
+}
+
+/* Returns whether some mappings may have gone: tables were made since, or the process often closes libraries. */
+static bool is_old(const struct process *p)
+{
+	return !p->recorded && p->nmaps && (p->reuses || clock_ns(CLOCK_MONOTONIC) - p->known_at > OLD_NS);
+}
+
+/* Publishes the mappings that the process still has. The kernel forgets a mapping by itself (bpf/walk/reuse.bpf.c), but
+ * not before it is published: so this looks twice. */
+static int publish_current(struct processes *ps, const struct process *p)
+{
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++) {
+		struct current now = {.files = ps->files};
+
+		current_read(&now, ps->target, p->pid);
+		err = publish(p, ps->maps, &now, &ps->chunk);
+		free(now.maps);
+	}
 	return err;
 }
 
 /* Publishes the process, and keeps the generations that the kernel half has given. */
 static int publish_own(struct processes *ps, struct process *p)
 {
+	bool is_start = !ps->maps->put_tables(ps->maps);
+	const struct current unread = {};
+
 	for (unsigned i = 1; i < FRAME_LANGS; i++) {
 		size_t at = langs[i]->generation_at;
 		uint32_t found = at && p->lang[i].proc ? ps->maps->generation(ps->maps, i, p->pid) : 0;
@@ -416,7 +403,7 @@ static int publish_own(struct processes *ps, struct process *p)
 	}
 	p->published = true;
 	p->changed = false;
-	return publish(p, ps->maps, &ps->chunk);
+	return !is_start && is_old(p) ? publish_current(ps, p) : publish(p, ps->maps, &unread, &ps->chunk);
 }
 
 void processes_publish(struct processes *ps, uint32_t pid)
@@ -505,7 +492,7 @@ static void withdraw(struct processes *ps, struct process *p)
 {
 	if (!p->published)
 		return;
-	for (uint32_t i = 0; i < count_chunks(p); i++)
+	for (uint32_t i = 0; i < mappings_chunks(p); i++)
 		ps->maps->set_chunk(ps->maps, p->pid, i, NULL);
 	for (unsigned i = 1; i < FRAME_LANGS; i++)
 		if (p->lang[i].proc)
@@ -538,17 +525,13 @@ static struct process *new_process(struct processes *ps, uint32_t pid)
 	return p;
 }
 
-static bool same_maps(const struct process *p, const struct mapping *old, size_t n)
-{
-	return p->nmaps == n && (!n || !memcmp(p->maps, old, n * sizeof(*old)));
-}
-
 /* Anonymous files are kept: their numbers are in frames that were sent. Unchanged mappings are not written,
  * so that the kernel's count of misses is kept. */
 static int read_maps(struct processes *ps, struct process *p)
 {
 	_cleanup_(freep) struct proc_map *maps = NULL;
 	_cleanup_(freep) struct mapping *old = NULL;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	ssize_t n = proc_maps(ps->target, (int)p->pid, &maps);
 	size_t nold = p->nmaps;
 
@@ -556,6 +539,7 @@ static int read_maps(struct processes *ps, struct process *p)
 		return (int)n;
 	if (!n)
 		return -ESRCH; /* a zombie, or a kernel thread */
+	p->known_at = now;
 	old = TAKE(p->maps);
 	p->nmaps = p->cap = 0;
 	for (ssize_t i = 0; i < n; i++)
@@ -563,7 +547,7 @@ static int read_maps(struct processes *ps, struct process *p)
 			add_mapping(ps, p, &maps[i]);
 	if (ps->requests)
 		requests_process(ps->requests, p->pid);
-	if (p->published && !p->changed && same_maps(p, old, nold))
+	if (p->published && !p->changed && mappings_same(p, old, nold))
 		return 0;
 	return publish_own(ps, p);
 }
@@ -600,16 +584,22 @@ struct file *processes_mmap(struct processes *ps, const struct process_mmap *m)
 		.inode = m->inode, .dev_major = m->dev_major, .dev_minor = m->dev_minor,
 		.exec = m->exec, .write = m->write, .path = m->path,
 	};
+	const struct mapping *old;
 	struct file *f = NULL;
+	uint32_t file;
 
 	if (!p || p->dead) {
 		processes_add(ps, m->pid);
 		return NULL;
 	}
+	p->known_at = m->known_at;
+	old = process_mapping(p, m->start);
+	file = old ? old->file : 0;
 	if (m->exec)
 		f = add_mapping(ps, p, &pm);
 	else
 		mappings_cut(p, pm.start, pm.end);
+	p->reuses |= file && f && f->id != file;
 	changes(ps, p);
 	if (!p->begins || !f)
 		return NULL;
@@ -642,6 +632,7 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	if (!p)
 		return;
 	from = processes_find(ps, parent);
+	p->known_at = from->known_at;
 	p->languages = from->languages;
 	p->native_file = from->native_file;
 	p->pcre_start = from->pcre_start;
