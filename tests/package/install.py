@@ -16,6 +16,7 @@ WANTED = {
     'libexec/strata/strata-run': b'\x7fELF',
     'share/man/man8/strata.8': b'.TH STRATA 8',
     'share/man/man7/strata-lang.7': b'.TH STRATA-LANG 7',
+    'share/man/man1/kubectl-strata.1': b'.TH KUBECTL-STRATA 1',
     'share/bash-completion/completions/strata': b'complete -F _strata strata',
     'share/zsh/site-functions/_strata': b'#compdef strata',
     'share/fish/vendor_completions.d/strata.fish': b'complete -c strata',
@@ -59,6 +60,10 @@ for name, holds in WANTED.items():
     cases.check(holds in found.get(name, b''), f'{name} is installed', *found)
 others = sorted(set(found) - set(WANTED))
 cases.check(not others, 'nothing else is', *others)
+for name in sorted(found):
+    if name.startswith('bin/'):
+        pages = [page for page in found if re.fullmatch(rf'share/man/man\d/{name[4:]}\.\d', page)]
+        cases.check(pages, f'{name} has a manual page')
 for name in sorted(licences()):
     cases.check('share/licenses/strata/' + NAMES.get(name, '?') in found, f'the text of {name} is installed')
 sys.exit(cases.done())

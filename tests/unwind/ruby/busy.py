@@ -64,18 +64,20 @@ def check(strata, hz, samples, name):
                           errors='replace', check=True)
     program.communicate()
     total = whole = wrong = 0
-    bad = collections.Counter()
+    bad, impossible = collections.Counter(), []
     for frames, n in stacks_of(done.stdout):
         total += n
         whole += n * (not frames[-1].startswith('['))
         possible = is_possible(frames)
         wrong += n * (not possible)
-        if not possible or frames[-1].startswith('['):
+        if not possible:
+            impossible.append(('\n    '.join(frames), n))
+        elif frames[-1].startswith('['):
             bad['\n    '.join(frames)] += n
     fine = total >= 0.99 * samples and whole >= 0.99 * total and not wrong
     print(f'{"ok" if fine else "not ok"} {name}: {total} samples, {100 * whole / max(total, 1):.2f} % whole, {wrong} with an '
           f'impossible chain of calls', flush=True)
-    for text, n in bad.most_common(3):
+    for text, n in [*impossible[:5], *bad.most_common(3)]:
         print(f'  {n}:\n    {text}')
     return fine
 
