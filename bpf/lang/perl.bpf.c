@@ -215,6 +215,25 @@ __global int perl_enter(struct walk *w, __u64 info)
 	return 0;
 }
 
+/* Returns whether pp_entersub() is writing the newest context: 5.42 counts it before it has written cv and retop, which
+ * are then those of an older call. The sub's first statement is not the caller's. */
+__global int perl_is_unwritten(struct walk *w, struct perl_scratch *s)
+{
+	__u64 context[CX_RETOP / 8 + 1] = {}, op[COP_LINE / 8 + 1] = {};
+	const struct perl_place *p;
+
+	if (!w || !s)
+		return 0;
+	p = &place_of(w)->own;
+	if (w->list.frame < p->base || !s->proc.entersub ||
+		bpf_probe_read_user(context, sizeof(context), (const void *)w->list.frame) ||
+		(context[0] & CX_MASK) != CX_SUB || context[CX_COP / 8] != p->cop)
+		return 0;
+	return !bpf_probe_read_user(op, sizeof(op), (const void *)p->op) &&
+	       (op[COP_LINE / 8] & OP_TYPE) == s->proc.entersub && op[COP_NEXT / 8] &&
+	       op[COP_NEXT / 8] != context[CX_RETOP / 8];
+}
+
 __global int perl_begin(struct walk *w)
 {
 	struct perl_scratch *s;
@@ -241,6 +260,8 @@ __global int perl_begin(struct walk *w)
 		return 0;
 	if (perl_enter(w, info))
 		return -1;
+	if (perl_is_unwritten(w, s))
+		w->list.frame -= CX_SIZE;
 	p->top = w->list.frame;
 	w->list.if_more = PERL_SKIP;
 	w->list.if_less = PERL_BARE;

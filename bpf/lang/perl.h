@@ -32,7 +32,8 @@ struct perl_proc {
 	__u64 op, cop, info; /* struct interpreter: Iop, Icurcop, Icurstackinfo; info 0: unknown, stacks are marked */
 	__u64 docatch;  /* address of S_docatch(), which runs a loop within another one; 0: unknown */
 	__u32 docatch_size;
-	__u32 name_inside; /* a stash's name follows its body; 0: its array */
+	__u16 name_inside; /* a stash's name follows its body; 0: its array */
+	__u16 entersub;    /* op_type of a call; 0: unknown */
 	struct perl_tsd tsd;
 };
 ABI_SIZE(perl_proc, 64);

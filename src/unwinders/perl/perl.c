@@ -18,7 +18,6 @@
 enum {
 	OPS_MAX = 512,     /* operations of a version: 400 in 5.32, 426 in 5.42 */
 	ENTERTRY_MAX = 64, /* instructions of pp_entertry(): 20 */
-	NAME_SIZE = sizeof("entertry"),
 	DOCATCH_MAX = 4096,
 };
 
@@ -27,7 +26,7 @@ enum {
 static const struct perl_row {
 	unsigned first, last; /* minor versions */
 	uint64_t op, cop, info;
-	uint32_t name_inside;
+	uint16_t name_inside;
 } rows[] = {
 	{ 32, 32, 0x8, 0xe0, 0xf0, 0 }, /* v5.32.1 */
 	{ 34, 34, 0x8, 0xd0, 0xe0, 0 }, /* v5.34.0 */
@@ -82,28 +81,39 @@ static void read_pointers(struct elf *e, uint64_t array, size_t n, uint64_t *ret
 	}
 }
 
+/* Returns the number of an operation with this name: its index in PL_op_name; 0 if there is none. */
+static unsigned number_of(struct elf *e, const char *operation)
+{
+	struct elf_symbol names;
+	uint64_t words[OPS_MAX];
+	size_t n, size = strlen(operation) + 1;
+
+	if (!elf_symbol_named(e, "PL_op_name", &names))
+		return 0;
+	n = names.size / 8 < OPS_MAX ? names.size / 8 : OPS_MAX;
+	read_pointers(e, names.vaddr, n, words);
+	for (unsigned i = 0; i < n; i++) {
+		const uint8_t *name = words[i] ? elf_at(e, words[i], size) : NULL;
+
+		if (name && !memcmp(name, operation, size))
+			return i;
+	}
+	return 0;
+}
+
 /* Returns the address of pp_entertry(), or 0. */
 static uint64_t entertry(struct elf *e)
 {
-	struct elf_symbol names, functions;
+	unsigned i = number_of(e, "entertry");
+	struct elf_symbol functions;
 	uint64_t words[OPS_MAX];
-	size_t n, i = 0;
+	size_t n;
 
-	if (!elf_symbol_named(e, "PL_op_name", &names) || !elf_symbol_named(e, "PL_ppaddr", &functions))
+	if (!i || !elf_symbol_named(e, "PL_ppaddr", &functions))
 		return 0;
 	n = functions.size / 8 < OPS_MAX ? functions.size / 8 : OPS_MAX;
-	n = names.size / 8 < n ? names.size / 8 : n;
-	read_pointers(e, names.vaddr, n, words);
-	for (; i < n; i++) {
-		const uint8_t *name = words[i] ? elf_at(e, words[i], NAME_SIZE) : NULL;
-
-		if (name && !memcmp(name, "entertry", NAME_SIZE))
-			break;
-	}
-	if (i == n)
-		return 0;
 	read_pointers(e, functions.vaddr, n, words);
-	return words[i];
+	return i < n ? words[i] : 0;
 }
 
 /* Returns whether the instruction sets a register to that address. */
@@ -170,6 +180,7 @@ int perl_open(struct elf *e, struct perl_proc *ret)
 	if (!row)
 		return 0;
 	ret->name_inside = row->name_inside;
+	ret->entersub = (uint16_t)number_of(e, "entersub");
 	ret->key = address(e, "PL_thr_key");
 	ret->op = ret->key ? row->op : address(e, "PL_op");
 	ret->cop = ret->key ? row->cop : address(e, "PL_curcop");
