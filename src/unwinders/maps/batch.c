@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* batch.c - see batch.h. Lookups in the array of tables return the id of the table: this shows that the thread's batch
  * has put it there. */
+#include "batch.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "batch.h"
 
 enum { POLL_US = 20 };
 
