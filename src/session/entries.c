@@ -25,6 +25,7 @@
 #include "session/image_object.h"
 #include "session/shared.h"
 #include "unwinders/lang.h"
+#include "unwinders/maps/rodata.h"
 #include "unwinders/unwinders.h"
 
 #define FORGET "forget_program"
@@ -38,6 +39,9 @@ struct entries {
 	const struct image *img;
 	const struct load_env *env;
 	struct bpf_object *main; /* the image's object, not owned */
+	char *constants;         /* .rodata of the programs that walk */
+	size_t constants_size;
+	size_t loaded_at;        /* offset of unwind_config.loaded in the constants */
 	struct entry *all;       /* by program; the last one is forget_program()'s */
 	unsigned n;
 	uint32_t expected;       /* languages to load, whatever the unwinders have seen */
@@ -143,6 +147,39 @@ static int open_all(struct entries *e)
 	return r ? r : drop_program(e, FORGET);
 }
 
+static bool is_constant(const struct bpf_map *m)
+{
+	return bpf_map__is_internal(m) && strstr(bpf_map__name(m), ".rodata");
+}
+
+/* Returns whether the map is the section .rodata, and not one such as .rodata.cst32. */
+static bool is_rodata(const struct bpf_map *m)
+{
+	const char *at = is_constant(m) ? strstr(bpf_map__name(m), ".rodata") : NULL;
+
+	return at && !strcmp(at, ".rodata");
+}
+
+/* The constants of the image are set now. */
+static int keep_constants(struct entries *e)
+{
+	const struct unwind_config *c = rodata_find(e->main, "unwind_config", sizeof(*c));
+	const char *data = NULL;
+	struct bpf_map *m;
+
+	bpf_object__for_each_map(m, e->main)
+		if (is_rodata(m))
+			data = bpf_map__initial_value(m, &e->constants_size);
+	if (!c || !data)
+		return -ENOENT;
+	e->loaded_at = (size_t)((const char *)&c->loaded - data);
+	e->constants = malloc(e->constants_size);
+	if (!e->constants)
+		return -ENOMEM;
+	memcpy(e->constants, data, e->constants_size);
+	return 0;
+}
+
 int entries_open(struct entries **ret, const struct image *img, struct bpf_object *obj, const struct load_env *env)
 {
 	struct entries *e = calloc(1, sizeof(*e));
@@ -162,7 +199,7 @@ int entries_open(struct entries **ret, const struct image *img, struct bpf_objec
 	r = open_all(e);
 	if (!r)
 		unwinders_load_only(obj, 0);
-	return r;
+	return r ? r : keep_constants(e);
 }
 
 static void join(struct entries *e)
@@ -182,6 +219,7 @@ void entries_free(struct entries *e)
 	for (unsigned i = 0; e->all && i < e->n; i++)
 		bpf_object__close(e->all[i].obj);
 	free(e->all);
+	free(e->constants);
 	closep(&e->event);
 	free(e);
 }
@@ -206,16 +244,12 @@ struct bpf_program *entries_program(const struct entries *e, const char *name)
 
 /* ---- the programs that walk ---------------------------------------------- */
 
-static bool is_constant(const struct bpf_map *m)
-{
-	return bpf_map__is_internal(m) && strstr(bpf_map__name(m), ".rodata");
-}
-
 /* The layout is the same, because the ELF file is. */
-static void copy_constants(const struct bpf_map *from, struct bpf_map *to)
+static void copy_constants(const struct entries *e, struct bpf_map *to)
 {
-	size_t size = 0, has = 0;
-	const void *data = bpf_map__initial_value(from, &has);
+	size_t size = 0, has = e->constants_size;
+	const void *data = is_rodata(to) ? e->constants :
+		bpf_map__initial_value(bpf_object__find_map_by_name(e->main, bpf_map__name(to)), &has);
 	void *copy = bpf_map__initial_value(to, &size);
 
 	if (data && copy && size == has)
@@ -251,11 +285,17 @@ static int prepare_next(struct entries *e, struct unwinders *u)
 		}
 	bpf_object__for_each_map(m, e->next)
 		if (is_constant(m))
-			copy_constants(bpf_object__find_map_by_name(e->main, bpf_map__name(m)), m);
+			copy_constants(e, m);
 	unwinders_load_only(e->next, e->languages);
 	bpf_object__for_each_map(m, e->next)
 		r = r || is_constant(m) ? r : use_map(e, m);
 	return r ? r : unwinders_share_maps(u, e->next, e->languages);
+}
+
+static int copy_elf(const struct entries *e, void *elf, uint32_t languages)
+{
+	memcpy(elf, e->img->elf, e->img->elf_size);
+	return unwinders_leave_out(elf, e->img->elf_size, LANGS_ALL & ~languages);
 }
 
 /* Returns NULL and sets errno on failure. */
@@ -267,8 +307,10 @@ static struct bpf_object *open_walks(const struct entries *e, uint32_t languages
 
 	if (!elf)
 		return NULL;
-	memcpy(elf, e->img->elf, e->img->elf_size);
-	r = unwinders_leave_out(elf, e->img->elf_size, LANGS_ALL & ~languages);
+	r = copy_elf(e, elf, languages);
+	memcpy(e->constants + e->loaded_at, &languages, sizeof(languages));
+	if (!r && unwinders_trim(elf, e->img->elf_size, e->constants, e->constants_size))
+		r = copy_elf(e, elf, languages);
 	if (!r)
 		return bpf_object__open_mem(elf, e->img->elf_size, &opts);
 	errno = -r;

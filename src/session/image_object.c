@@ -337,8 +337,8 @@ static int prepare(struct image_object *o, const struct image *img, struct bpf_o
 	r = script_maps_size(img, env, obj);
 	if (r)
 		why_no_bpf(r);
-	else
-		o->large = large_maps_begin(img, obj, env->shared);
+	else if (o->large)
+		large_maps_add(o->large, img, obj, env->shared);
 	if (!r && img->unwinder)
 		r = prepare_unwinder(img, obj, env);
 	if (r)
@@ -400,6 +400,13 @@ static int open_object(struct image_object *o)
 	return r;
 }
 
+static void begin_ring(struct image_object *o, const struct load_env *env)
+{
+	bool makes = o->img->ring && !shared_find(env->shared, "ring");
+
+	o->large = large_maps_begin(makes ? ring_size(o->img, env->ring_pages) : 0);
+}
+
 static int find_rows(struct image_object *o)
 {
 	o->rows = calloc(o->img->nrecords + 1, sizeof(*o->rows));
@@ -423,8 +430,10 @@ int image_object_start(struct image_object *o, const struct image *img, struct l
 	r = shared_check(env->shared, img);
 	if (!r)
 		r = find_rows(o);
-	if (!r)
+	if (!r) {
+		begin_ring(o, env); /* while libbpf reads the object */
 		r = open_object(o);
+	}
 	if (!r)
 		r = check_files(o->obj, may_enter(img, env));
 	if (!r)
@@ -543,6 +552,14 @@ struct bpf_program *image_object_attached(const struct image_object *o, const ch
 static struct bpf_program *find_program(const struct image_object *o, const struct image_prog *p)
 {
 	return image_object_attached(o, p->name);
+}
+
+int image_object_ring(const struct image_object *o)
+{
+	bool is_made = o->entries && !o->is_under_way && !o->result;
+	const struct bpf_map *ring = is_made ? bpf_object__find_map_by_name(o->obj, "ring") : NULL;
+
+	return ring ? bpf_map__fd(ring) : -1;
 }
 
 int image_object_program(const struct image_object *o, unsigned n)

@@ -71,6 +71,8 @@ int image_object_wait(struct image_object *o, struct load_env *env, struct unwin
 /* Call it from time to time, and when entries_fd() is readable: stacks have more languages, if processes have. */
 void image_object_grow(struct image_object *o, struct unwinders *u);
 
+/* Returns the descriptor of its ring buffer, if the maps are made while programs are still being verified; else -1. */
+int image_object_ring(const struct image_object *o);
 /* Returns the program to attach for the one with that name, or NULL if there is none. */
 struct bpf_program *image_object_attached(const struct image_object *o, const char *name);
 /* Returns the descriptor of its n-th program, owned by the object. */

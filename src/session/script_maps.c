@@ -92,8 +92,10 @@ enum {
 };
 
 struct large_map {
-	struct bpf_map *map; /* of the object */
-	int fd;              /* -errno: not made */
+	const char *name;
+	enum bpf_map_type type;
+	uint32_t key_size, value_size, entries, flags;
+	int fd; /* -errno: not made */
 };
 
 /* Maps that one thread makes, one after the other. */
@@ -115,36 +117,43 @@ static void *make_large(void *arg)
 	struct lane *l = arg;
 
 	for (size_t i = 0; i < l->all.len; i++) {
-		const struct bpf_map *m = l->all.data[i].map;
-		LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = bpf_map__map_flags(m));
+		struct large_map *m = &l->all.data[i];
+		LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = m->flags);
 
-		l->all.data[i].fd = bpf_map_create(bpf_map__type(m), bpf_map__name(m), bpf_map__key_size(m),
-			bpf_map__value_size(m), bpf_map__max_entries(m), &opts);
+		m->fd = bpf_map_create(m->type, m->name, m->key_size, m->value_size, m->entries, &opts);
 	}
 	return NULL;
 }
 
-static void find_large(struct lane *l, struct bpf_object *obj, const struct shared *s, const char *name, uint32_t limit)
+static void start(struct lane *l)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
-
-	if (map && !shared_find(s, name) && bpf_map__max_entries(map) >= limit)
-		vec_push(&l->all, (struct large_map){map, -1});
+	l->has_thread = l->all.len && !pthread_create(&l->thread, NULL, make_large, l);
 }
 
-struct large_maps *large_maps_begin(const struct image *img, struct bpf_object *obj, const struct shared *s)
+struct large_maps *large_maps_begin(uint32_t ring)
 {
 	struct large_maps *l = calloc(1, sizeof(*l));
 
-	if (!l)
-		return NULL;
-	for (unsigned i = 0; i < img->nmaps; i++)
-		if (!img->maps[i].taken)
-			find_large(&l->lane[LANE_SCRIPT], obj, s, img->maps[i].bpf_name, LARGE_ENTRIES);
-	find_large(&l->lane[LANE_RING], obj, s, "ring", LARGE_RING);
-	for (struct lane *i = l->lane; i < l->lane + LANES; i++)
-		i->has_thread = i->all.len && !pthread_create(&i->thread, NULL, make_large, i);
+	if (!l || ring < LARGE_RING)
+		return l;
+	vec_push(&l->lane[LANE_RING].all, (struct large_map){"ring", BPF_MAP_TYPE_RINGBUF, .entries = ring, .fd = -1});
+	start(&l->lane[LANE_RING]);
 	return l;
+}
+
+void large_maps_add(struct large_maps *l, const struct image *img, struct bpf_object *obj, const struct shared *s)
+{
+	struct lane *lane = &l->lane[LANE_SCRIPT];
+
+	for (unsigned i = 0; i < img->nmaps; i++) {
+		const char *name = img->maps[i].bpf_name;
+		const struct bpf_map *m = bpf_object__find_map_by_name(obj, name);
+
+		if (m && !img->maps[i].taken && !shared_find(s, name) && bpf_map__max_entries(m) >= LARGE_ENTRIES)
+			vec_push(&lane->all, (struct large_map){name, bpf_map__type(m), bpf_map__key_size(m),
+				bpf_map__value_size(m), bpf_map__max_entries(m), bpf_map__map_flags(m), -1});
+	}
+	start(lane);
 }
 
 static int use_lane(struct lane *l, struct bpf_object *obj)
@@ -155,9 +164,10 @@ static int use_lane(struct lane *l, struct bpf_object *obj)
 		pthread_join(l->thread, NULL);
 	for (size_t i = 0; i < l->all.len; i++) {
 		struct large_map *m = &l->all.data[i];
+		struct bpf_map *map = obj && m->fd >= 0 ? bpf_object__find_map_by_name(obj, m->name) : NULL;
 
-		if (obj && m->fd >= 0 && !r)
-			r = bpf_map__reuse_fd(m->map, m->fd);
+		if (map && !r)
+			r = bpf_map__reuse_fd(map, m->fd);
 		closep(&m->fd);
 	}
 	vec_done(&l->all);

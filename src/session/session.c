@@ -136,9 +136,9 @@ static int open_process(struct session *s)
 	return session_watch(s, s->process, FROM_PROCESS) ? failed("wait for the process", -errno) : 0;
 }
 
-static int open_ring(struct session *s, const struct image *img)
+static int open_ring(struct session *s, const struct image *img, int fd)
 {
-	int fd = shared_fd(&s->shared, "ring"), r;
+	int r;
 
 	if (s->ring || !img->ring || fd < 0)
 		return 0;
@@ -309,6 +309,7 @@ static int load(struct session *s, struct image_object *o, const struct image *i
 	if (!s->opt.dry_run)
 		r = session_open_unwinders(s, o);
 	s->forget.unwinders = s->unwinders;
+	r = r ? r : open_ring(s, img, image_object_ring(o)); /* the kernel maps each page, which takes a millisecond */
 	verified = image_object_wait(o, &s->load, s->unwinders);
 	if (!r && !verified && o->entries)
 		r = session_watch(s, entries_fd(o->entries), FROM_ENTRIES);
@@ -409,7 +410,7 @@ static int run(struct session *s, struct image_object *o)
 	}
 	if (s->out.output->begin)
 		s->out.output->begin(&s->out, o->img);
-	r = open_ring(s, o->img);
+	r = open_ring(s, o->img, shared_fd(&s->shared, "ring"));
 	if (!r)
 		r = start(s, o);
 	r = r ? r : session_open_window(s);

@@ -34,6 +34,9 @@ void unwinders_narrow(struct bpf_object *obj, uint32_t languages);
  * that processes have mapped. Replaces the calls of other languages' functions in an ELF file that is not opened yet.
  * Returns 0 on success, -EINVAL if it is not such a file. */
 int unwinders_leave_out(void *elf, size_t size, uint32_t languages);
+/* Leaves out the instructions that cannot run when the section .rodata has these bytes. Returns 0 on success, -errno on
+ * failure; then the file is of no use any more. */
+int unwinders_trim(void *elf, size_t size, const void *rodata, size_t rodata_size);
 /* Sets the constant by which the walk knows the languages that it has, and makes no maps for others. */
 void unwinders_load_only(struct bpf_object *obj, uint32_t languages);
 /* Returns the language of a map (enum frame_lang) by its name, or 0 if it is not a language's. */

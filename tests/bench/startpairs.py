@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""startpairs.py [-n ROUNDS] [-e SCRIPT] [-p native|node] STRATA.. - the CPU time of each build from its start until the
-probes of a script are attached, and the ratio to the first build's. The builds take turns, and each has run the script
-before, so that it has its tables and its image. Without -p, the script is of all processes.
+"""startpairs.py [-n ROUNDS] [-e SCRIPT] [-p native|node] STRATA.. - the time of each build from its start until the
+probes of a script are attached, by the clock and of the CPUs, and the ratios to the first build's. The builds take turns,
+and each has run the script before, so that it has its tables and its image. Without -p, the script is of all processes.
 
     tests/bench/startpairs.py -p native build/release/src/strata"""
 import argparse
@@ -23,6 +23,8 @@ def cpu_ms(pid):
 
 
 def until_attached(command):
+    """Returns the ms by the clock, and the ms of the CPUs."""
+    start = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:
         said = []
         for line in child.stderr:
@@ -31,9 +33,10 @@ def until_attached(command):
                 break
         else:
             raise RuntimeError(''.join(said))
-        ms = cpu_ms(child.pid)
+        ms = (time.monotonic() - start) * 1e3, cpu_ms(child.pid)
         child.send_signal(signal.SIGINT)
         child.stderr.read()
+    time.sleep(0.1)  # the kernel frees the maps
     return ms
 
 
@@ -47,6 +50,12 @@ def traced(program):
             yield ['-p', str(child.pid)]
         finally:
             child.kill()
+
+
+def of_one(times, first, what):
+    ratios = [t / f for t, f in zip(times, first)]
+    return (f'{what} {statistics.median(times):6.1f} ms, ratio {statistics.median(ratios):.2f} '
+            f'[{min(ratios):.2f} {max(ratios):.2f}]')
 
 
 def main():
@@ -67,9 +76,9 @@ def main():
             order = range(len(commands)) if i % 2 else reversed(range(len(commands)))
             seen = {k: until_attached(commands[k]) for k in order}
             rows.append([seen[k] for k in range(len(commands))])
-    for strata, times, ratios in zip(args.strata, zip(*rows), zip(*([t / row[0] for t in row] for row in rows))):
-        print(f'{statistics.median(times):6.1f} ms, ratio {statistics.median(ratios):.2f} '
-              f'[{min(ratios):.2f} {max(ratios):.2f}]  {strata}')
+    for k, strata in enumerate(args.strata):
+        print(*(of_one([row[k][i] for row in rows], [row[0][i] for row in rows], what)
+                for i, what in enumerate(('clock', 'CPU'))), strata, sep='  ')
 
 
 if __name__ == '__main__':

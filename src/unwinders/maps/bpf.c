@@ -4,11 +4,13 @@
  * Each table is an array of chunks that is filled by batches: the kernel copies 2 KiB at once. A mapping of the array
  * would cost more, in page faults and at its end, than the copy.
  *
- * Putting an array into the array of tables makes the kernel wait for an RCU grace period, 10 ms. So some empty arrays,
- * the slots, are put there in advance, and tables are written to them: a library that a process has just mapped is
- * known before it runs. A thread makes the slots and does the waiting, at first when the probes are attached. Tables
+ * Putting an array into the array of tables makes the kernel wait for an RCU grace period, 10 to 20 ms. So some empty
+ * arrays, the slots, are put there in advance, and tables are written to them: a library that a process has just mapped
+ * is known before it runs. A thread makes the slots and does the waiting, at first when the probes are attached. Tables
  * without a slot are collected, and put there together before the first mapping that may refer to them. At the start
- * mappings are collected, too, until the first flush: one wait for all processes.
+ * mappings are collected, too, until the first flush. The kernel waits after it has put the arrays there, so that no
+ * program still uses the arrays that they replace. Nobody needs that, so another thread does this waiting
+ * (batch.h).
  *
  * The maps for tables and processes are made here, not with the object's other maps, so that they are filled
  * when the programs are loaded: reading processes takes as long as verifying. */
@@ -26,13 +28,14 @@
 #include "base/log.h"
 #include "base/owner.h"
 #include "base/vec.h"
+#include "batch.h"
 #include "rodata.h"
 #include "target/target.h"
 #include "maps.h"
 #include "unwinders/lang.h"
 #include "unwinders/unwinders.h"
 
-#define PENDING_MAX 256
+#define PENDING_MAX BATCH_MAX
 #define CHUNK       sizeof(struct table_chunk)
 
 /* Some of every size; half of all tables have less than 4 KiB. */
@@ -88,6 +91,7 @@ struct maps_bpf {
 	int empty;                  /* an empty table; -1: not made yet */
 	struct drops drops;         /* tables that the empty one shall replace */
 	struct drops dropping;      /* tables that the thread is replacing */
+	struct batch putting;       /* the tables of the last flush */
 	VEC(struct inode_entry) entries; /* files whose tables are pending */
 	VEC(struct chunk_entry) chunks;  /* until the first flush */
 	bool gathers;
@@ -285,22 +289,6 @@ static int fill_table(int fd, const void *table, size_t size)
 	return err;
 }
 
-/* There is one wait for all tables; before 5.16 there are no batches. */
-static int put_batch(int tables, const uint32_t *file, const int *fd, uint32_t n)
-{
-	return bpf_map_update_batch(tables, file, fd, &n, NULL) ? -errno : 0;
-}
-
-static int put_singly(int tables, const uint32_t *file, const int *fd, uint32_t n)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (bpf_map_update_elem(tables, &file[i], &fd[i], BPF_ANY))
-			err = -errno;
-	return err;
-}
-
 /* ---- slots ---- */
 
 /* Gives numbers to missing slots, in s->made, without maps yet. */
@@ -369,7 +357,7 @@ static void *slots_thread(void *arg)
 	uint32_t n = make_slots(s->made, file, fd);
 
 	add_drops(s, file, fd, n);
-	s->refused = !(n + s->dropping.n) || put_batch(s->tables, file, fd, n + s->dropping.n);
+	s->refused = !(n + s->dropping.n) || batch_put_waiting(s->tables, file, fd, n + s->dropping.n);
 	if (s->refused)
 		close_slots(s->made);
 	atomic_store(&s->done, true);
@@ -456,16 +444,11 @@ static int set_or_delete(int map, const void *key, const void *value)
 
 static int flush(struct maps_bpf *s)
 {
-	uint32_t n = s->pending;
 	int err;
 
-	if (!n)
+	if (!s->pending)
 		return 0;
-	err = put_batch(s->tables, s->file, s->fd, n);
-	if (err)
-		err = put_singly(s->tables, s->file, s->fd, n);
-	for (uint32_t i = 0; i < n; i++)
-		close(s->fd[i]);
+	err = batch_put(&s->putting, s->tables, s->file, s->fd, s->pending);
 	s->pending = 0;
 	for (size_t i = 0; i < s->entries.len && !err; i++)
 		set_or_delete(s->inodes, &s->entries.data[i].key, &s->entries.data[i].value);
@@ -691,6 +674,7 @@ static void maps_free(struct walk_maps *maps)
 	struct maps_bpf *s = (struct maps_bpf *)maps;
 
 	flush(s);
+	batch_done(&s->putting);
 	join_thread(s);
 	close_slots(s->slots);
 	vec_done(&s->entries);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bpf/walk/unwind.h"
+#include "object.h"
 #include "rodata.h"
 #include "unwinders/unwinders.h"
 
@@ -62,54 +63,6 @@ static bool is_call_of(const char *name, uint32_t languages)
 	return false;
 }
 
-/* A section of the file, within its bounds. */
-struct part {
-	char *at;
-	size_t size;
-};
-
-struct object {
-	char *elf;
-	size_t size;
-	const Elf64_Shdr *sections;
-	unsigned n;
-};
-
-static bool open_object(struct object *o, void *elf, size_t size)
-{
-	const Elf64_Ehdr *h = elf;
-
-	*o = (struct object){.elf = elf, .size = size};
-	if (size < sizeof(*h) || memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
-		h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shoff > size || h->e_shoff % 8 ||
-		h->e_shnum > (size - h->e_shoff) / sizeof(Elf64_Shdr))
-		return false;
-	o->sections = (const void *)(o->elf + h->e_shoff);
-	o->n = h->e_shnum;
-	return true;
-}
-
-static struct part part_of(const struct object *o, unsigned section)
-{
-	const Elf64_Shdr *s = section < o->n ? &o->sections[section] : NULL;
-
-	if (!s || s->sh_type == SHT_NOBITS || s->sh_offset > o->size || s->sh_size > o->size - s->sh_offset ||
-		s->sh_offset % 8)
-		return (struct part){};
-	return (struct part){o->elf + s->sh_offset, s->sh_size};
-}
-
-/* Strings may begin at any address. */
-static struct part strings_of(const struct object *o, unsigned section)
-{
-	const Elf64_Shdr *s = section < o->n ? &o->sections[section] : NULL;
-
-	if (!s || s->sh_offset > o->size || s->sh_size > o->size - s->sh_offset || !s->sh_size ||
-		o->elf[s->sh_offset + s->sh_size - 1])
-		return (struct part){};
-	return (struct part){o->elf + s->sh_offset, s->sh_size};
-}
-
 /* Returns the name of the relocation's symbol, or "". */
 static const char *name_of(const Elf64_Rel *r, const struct part *symbols, const struct part *strings)
 {
@@ -136,13 +89,13 @@ static bool replace(struct part *code, uint64_t at)
 
 static void leave_out_of(struct object *o, Elf64_Shdr *s, uint32_t languages)
 {
-	struct part relocations = part_of(o, (unsigned)(s - o->sections)), code = part_of(o, s->sh_info);
-	struct part symbols = part_of(o, s->sh_link), strings = {};
+	struct part relocations = object_part(o, (unsigned)(s - o->sections)), code = object_part(o, s->sh_info);
+	struct part symbols = object_part(o, s->sh_link), strings = {};
 	Elf64_Rel *r = (Elf64_Rel *)relocations.at;
 	size_t n = relocations.size / sizeof(*r), kept = 0;
 
 	if (s->sh_link < o->n)
-		strings = strings_of(o, o->sections[s->sh_link].sh_link);
+		strings = object_strings(o, o->sections[s->sh_link].sh_link);
 	for (size_t i = 0; i < n; i++)
 		if (ELF64_R_TYPE(r[i].r_info) != R_BPF_64_32 ||
 			!is_call_of(name_of(&r[i], &symbols, &strings), languages) || !replace(&code, r[i].r_offset))
@@ -154,7 +107,7 @@ int unwinders_leave_out(void *elf, size_t size, uint32_t languages)
 {
 	struct object o;
 
-	if (!open_object(&o, elf, size))
+	if (!object_open(&o, elf, size))
 		return -EINVAL;
 	for (unsigned i = 0; languages && i < o.n; i++)
 		if (o.sections[i].sh_type == SHT_REL && o.sections[i].sh_info < o.n)
