@@ -36,7 +36,7 @@ __global int v8_meet(struct walk *w)
 	if (!of)
 		return -1;
 	s->proc = *of;
-	s->epoch = 0; /* the memos belong to another process */
+	s->time = 0; /* the memos belong to another process */
 	s->proc.generation = LANG_BY_KERNEL | (__u32)(bpf_ktime_get_ns() >> 8);
 	/* A second mapping of the builtins gives no bias for data, see attach() in src/unwinders/v8/lang.c. */
 	if (s->proc.epoch)
@@ -116,11 +116,47 @@ static __always_inline __u64 memo_hash(__u64 function, __u64 where, __u64 offset
 #define MEMO_SECOND(hash) (V8_MEMO / 2 + (__u32)((hash) >> 46 & (V8_MEMO / 2 - 1)))
 _Static_assert(V8_MEMO / 2 == 1 << (64 - 55), "the hash's upper bits");
 
-static __always_inline int is_of(const struct v8_memo *m, __u32 generation, __u64 function, __u64 where,
-	__u64 offset)
+static __always_inline int is_of(const struct v8_memo *m, __u64 who, __u64 function, __u64 where, __u64 offset)
 {
 	return m->function == function && m->where == where && m->offset == offset >> 32 &&
-	       m->generation == generation;
+	       m->who == who;
+}
+
+/* Returns a sum of two counts that only grow: it is the same as long as V8 has begun no garbage collection and made
+ * no isolate. 0: unknown. */
+static __always_inline __u32 v8_time(const struct v8_proc *p)
+{
+	__u32 collections = 0, isolates = 0;
+
+	if (!p->epoch || bpf_probe_read_user(&collections, 4, (void *)p->epoch) ||
+		(p->isolates && bpf_probe_read_user(&isolates, 4, (void *)(p->epoch + p->isolates))))
+		return 0;
+	return 1 + collections + isolates;
+}
+
+/* Returns whether the memo was checked in this round, or since V8 was calm. */
+static __always_inline int is_checked(const struct v8_scratch *s, const struct v8_memo *m)
+{
+	return m->round == s->round || (m->calm && m->calm == s->time);
+}
+
+/* Returns V8's time if it is calm: no collection of the function's heap has begun and not ended. So the next one that
+ * moves or frees objects changes V8's time before. In a walk that begins in V8's code, the thread is not within a pause
+ * for a collection; and between pauses, the pages of the heap say whether V8 marks. The code of WebAssembly's functions
+ * is freed without a collection. Returns 0 otherwise. */
+static __always_inline __u32 calm_time(struct v8_scratch *s, const struct v8_memo *m)
+{
+	__u64 page = m->function & ~(V8_PAGE - 1ULL);
+	__u32 flags = 0;
+
+	if (!s->calm || m->in_stream == V8_INSTANCE)
+		return 0;
+	if (page == s->calm_page)
+		return s->time;
+	if (bpf_probe_read_user(&flags, 4, (void *)(page + s->proc.page_flags)) || flags & s->proc.page_marking)
+		return 0;
+	s->calm_page = page;
+	return s->time;
 }
 
 /* Runs once in a walk, at its first frame of V8. Returns 0 on success, -1 on failure. A round of walks lasts until
@@ -128,9 +164,9 @@ static __always_inline int is_of(const struct v8_memo *m, __u32 generation, __u6
 __global int v8_begin(struct walk *w)
 {
 	struct v8_scratch *s;
-	__u64 epoch = 0, now;
 	struct v8_proc *p;
-	__u32 pid;
+	__u32 pid, time;
+	__u64 now;
 
 	if (!w)
 		return -1;
@@ -142,12 +178,13 @@ __global int v8_begin(struct walk *w)
 	w->frame_begun = FRAME_LANG_JS;
 	own_of(w)->budget = 2 * CODE_WORDS;
 	now = bpf_ktime_get_ns();
-	if (p->epoch && !read_user(p->epoch, &epoch))
-		epoch++; /* 0: unknown */
-	if (epoch && epoch == s->epoch &&
-		p->generation == s->proc.generation && now - s->began < V8_TRUST)
+	time = v8_time(p);
+	s->who = p->generation | (__u64)w->tid << 32;
+	s->calm = time && p->isolates && p->page_marking && (w->flags & WALK_EXACT);
+	s->calm_page = 1;
+	if (time && time == s->time && p->generation == s->proc.generation && now - s->began < V8_TRUST)
 		return 0;
-	s->epoch = epoch;
+	s->time = time;
 	s->began = now;
 	s->proc = *p;
 	s->code_start = s->code_span = 0;
@@ -212,6 +249,7 @@ __global int v8_verify(struct v8_scratch *s, __u32 k)
 	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
 		goto not;
 	m->round = s->round;
+	m->calm = calm_time(s, m);
 	return 0;
 not:
 	m->function = 0;
@@ -270,7 +308,7 @@ static __always_inline int learn_wasm(struct v8_scratch *s, struct v8_memo *m)
 {
 	m->object = s->place.function - 1;
 	m->print = read_stream(s, m->object);
-	m->in_stream = 1;
+	m->in_stream = V8_INSTANCE;
 	m->frame = v8_mix(s->proc.generation, s->place.function) | 1;
 	return m->print ? 0 : -1;
 }
@@ -306,7 +344,7 @@ __global int v8_learn(struct walk *w, struct v8_scratch *s)
 	if ((__s64)flags >> 32 == -1) /* without a script */
 		id = v8_mix(id, shared);
 	m->object = f->shared = shared;
-	m->in_stream = 0;
+	m->in_stream = V8_SHARED;
 	m->frame = f->at < 0 && !(flags & SHARED_NATIVE) && is_smi(s->words[0]) ? 0 : id | 1;
 	return 0;
 }
@@ -317,13 +355,13 @@ static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 	__u32 k = MEMO_FIRST(hash);
 
 	f->k = k;
-	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->proc.generation, f->function, f->where, offset))
+	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->who, f->function, f->where, offset))
 		return 0;
 	f->k = MEMO_SECOND(hash);
-	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->proc.generation, f->function, f->where, offset))
+	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->who, f->function, f->where, offset))
 		return 0;
-	/* Take the first slot if this round has not used its memo. */
-	if (s->memo[k & (V8_MEMO - 1)].round != s->round)
+	/* Take the first slot if its memo may be old. */
+	if (!is_checked(s, &s->memo[k & (V8_MEMO - 1)]))
 		f->k = k;
 	return -1;
 }
@@ -372,7 +410,7 @@ __global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 		if (code) {
 			m->object = stream;
 			m->print = code;
-			m->in_stream = 1;
+			m->in_stream = V8_CODE;
 		}
 	}
 	if (m->frame && f->at < 0)
@@ -382,8 +420,9 @@ __global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 	m->function = f->function;
 	m->where = f->where;
 	m->offset = f->at < 0 ? 0 : f->offset >> 32;
-	m->generation = s->proc.generation;
+	m->who = s->who;
 	m->round = s->round;
+	m->calm = calm_time(s, m);
 	m->sent = !m->frame;
 	return 0;
 }
@@ -481,7 +520,7 @@ __global __u64 v8_frame(struct walk *w)
 	f->where = f->at < 0 ? w->lookup : f->bytecode;
 	if (find_memo(s, f))
 		f->k |= V8_MEMO;
-	else if (s->memo[f->k & (V8_MEMO - 1)].round != s->round && v8_verify(s, f->k))
+	else if (!is_checked(s, &s->memo[f->k & (V8_MEMO - 1)]) && v8_verify(s, f->k))
 		f->k |= V8_MEMO;
 	if ((f->k & V8_MEMO) && v8_learn_place(w, s)) {
 		if (w->flags & WALK_LATE) /* it was a function when the stack was copied */
@@ -513,14 +552,14 @@ static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scr
 	k = MEMO_FIRST(h);
 	FORGET(k);
 	m = &s->memo[k & (V8_MEMO - 1)];
-	if (!is_of(m, s->proc.generation, function, where, offset)) {
+	if (!is_of(m, s->who, function, where, offset)) {
 		k = MEMO_SECOND(h);
 		FORGET(k);
 		m = &s->memo[k & (V8_MEMO - 1)];
-		if (!is_of(m, s->proc.generation, function, where, offset))
+		if (!is_of(m, s->who, function, where, offset))
 			return NULL;
 	}
-	if (m->sent < w->store || (m->round != s->round && v8_verify(s, k)))
+	if (m->sent < w->store || (!is_checked(s, m) && v8_verify(s, k)))
 		return NULL;
 	return m;
 }
