@@ -105,16 +105,22 @@ static __always_inline int is_wasm(const struct v8_proc *p, __u64 context)
 
 /* ---- a frame ---- */
 
-/* Each half of the memos has other bits of the hash as its index: two code positions that share a slot in one
- * half seldom do in the other. */
 static __always_inline __u64 memo_hash(__u64 function, __u64 where, __u64 offset)
 {
 	return (function ^ where << 7 ^ offset >> 29) * 0x9e3779b97f4a7c15ULL;
 }
 
-#define MEMO_FIRST(hash)  ((__u32)((hash) >> 55))
-#define MEMO_SECOND(hash) (V8_MEMO / 2 + (__u32)((hash) >> 46 & (V8_MEMO / 2 - 1)))
+/* A code position has two slots, which are neighbours. */
+#define MEMO_SLOT(hash) (V8_MEMO / 2 + (__u32)((hash) >> 55))
 _Static_assert(V8_MEMO / 2 == 1 << (64 - 55), "the hash's upper bits");
+
+/* Returns the copy of a memo for the frame at fp. */
+static __always_inline struct v8_memo *copy_at(struct v8_scratch *s, __u64 fp)
+{
+	fp >>= V8_PLACE_SHIFT;
+	FORGET(fp);
+	return &s->memo[fp & (V8_MEMO / 2 - 1)];
+}
 
 static __always_inline int is_of(const struct v8_memo *m, __u64 who, __u64 function, __u64 where, __u64 offset)
 {
@@ -352,12 +358,12 @@ __global int v8_learn(struct walk *w, struct v8_scratch *s)
 static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 {
 	__u64 offset = f->at < 0 ? 0 : f->offset, hash = memo_hash(f->function, f->where, offset);
-	__u32 k = MEMO_FIRST(hash);
+	__u32 k = MEMO_SLOT(hash);
 
 	f->k = k;
 	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->who, f->function, f->where, offset))
 		return 0;
-	f->k = MEMO_SECOND(hash);
+	f->k = k ^ 1;
 	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->who, f->function, f->where, offset))
 		return 0;
 	/* Take the first slot if its memo may be old. */
@@ -532,7 +538,33 @@ __global __u64 v8_frame(struct walk *w)
 		s->interpreter = w->lookup;
 	if (m->frame && w->store && !m->sent)
 		send_place(w, s, m, f);
+	*copy_at(s, w->fp) = *m;
 	return m->frame;
+}
+
+/* Finds the memo of s->place, which is the frame at fp, and copies it to the frame's place. Returns 0, or -1 if the code
+ * position is unknown or not sent yet. */
+__global int v8_known(struct walk *w, struct v8_scratch *s, __u64 fp)
+{
+	struct v8_memo *m;
+	__u32 k;
+	__u64 h;
+
+	if (!w || !s)
+		return -1;
+	h = memo_hash(s->place.function, s->place.where, s->place.offset);
+	k = MEMO_SLOT(h);
+	m = &s->memo[k & (V8_MEMO - 1)];
+	if (!is_of(m, s->who, s->place.function, s->place.where, s->place.offset)) {
+		k ^= 1;
+		m = &s->memo[k & (V8_MEMO - 1)];
+		if (!is_of(m, s->who, s->place.function, s->place.where, s->place.offset))
+			return -1;
+	}
+	if (m->sent < w->store || (!is_checked(s, m) && v8_verify(s, k)))
+		return -1;
+	*copy_at(s, fp) = *m;
+	return 0;
 }
 
 /* Returns the memo of the function's frame at offset o in the window, or NULL if its code position is
@@ -540,32 +572,23 @@ __global __u64 v8_frame(struct walk *w)
 static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scratch *s, __u64 o, __u64 lookup)
 {
 	__u64 function = window_word(w, o + s->proc.frame_function);
-	__u64 where = lookup, offset = 0, h;
-	struct v8_memo *m;
-	__u32 k;
+	__u64 where = lookup, offset = 0;
+	struct v8_memo *m = copy_at(s, w->window_at + o);
 
 	if (lookup == s->interpreter) {
 		where = window_word(w, o + s->proc.frame_bytecode);
 		offset = window_word(w, o + s->proc.frame_offset);
 	}
-	h = memo_hash(function, where, offset);
-	k = MEMO_FIRST(h);
-	FORGET(k);
-	m = &s->memo[k & (V8_MEMO - 1)];
-	if (!is_of(m, s->who, function, where, offset)) {
-		k = MEMO_SECOND(h);
-		FORGET(k);
-		m = &s->memo[k & (V8_MEMO - 1)];
-		if (!is_of(m, s->who, function, where, offset))
-			return NULL;
-	}
-	if (m->sent < w->store || (!is_checked(s, m) && v8_verify(s, k)))
-		return NULL;
-	return m;
+	if (is_of(m, s->who, function, where, offset) && is_checked(s, m) && m->sent >= w->store)
+		return m;
+	s->place.function = function;
+	s->place.where = where;
+	s->place.offset = offset;
+	return v8_known(w, s, w->window_at + o) ? NULL : m;
 }
 
 /* The fast way for most frames of functions and builtins: their code was seen before, all their words are in
- * the window, and their code positions are known. Returns the address that the window lacks, or 0. */
+ * the window, and their code positions are known. Returns the address that the window lacks, LANG_MORE, or 0. */
 __global __u64 v8_frames(struct walk *w)
 {
 	__u32 index;
@@ -573,6 +596,7 @@ __global __u64 v8_frames(struct walk *w)
 	struct stack_record *out;
 	struct v8_scratch *s;
 	__u32 nr, on = 1;
+	int i;
 
 	if (!w)
 		return 0;
@@ -586,7 +610,7 @@ __global __u64 v8_frames(struct walk *w)
 	fp = w->fp;
 	nr = w->nr;
 	hash = w->hash;
-	for (int i = 0; i < V8_FAST; i++) {
+	for (i = 0; i < V8_FAST; i++) {
 		__u64 lookup = pc - 1, o = fp - w->window_at, context, frame = 0, ra;
 		int compiled = lookup - s->code_start < s->code_span;
 
@@ -630,6 +654,8 @@ __global __u64 v8_frames(struct walk *w)
 		pc = ra;
 		gone = WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED;
 	}
+	if (i == V8_FAST)
+		wanted = LANG_MORE;
 	w->flags &= ~gone;
 	w->frame_lang = on ? FRAME_LANG_JS : 0;
 	w->pc = pc;

@@ -12,7 +12,10 @@
 #define V8_SEEN_BUCKETS 8192
 SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
 
-#define V8_MEMO    1024 /* two halves: a code position has one slot in each */
+/* The second half has the memos, by a hash. The first half has copies, by the frame's place in the stack: a walk goes
+ * through these in order, where the hash has each frame in another line of another page. */
+#define V8_MEMO    1024
+#define V8_PLACE_SHIFT 6 /* the least frame of a function has about 64 bytes */
 #define V8_FAST   3
 #define V8_BELOW   48   /* bytes below fp that identify a function's frame */
 #define V8_WORDS   16
