@@ -542,8 +542,8 @@ __global __u64 v8_frame(struct walk *w)
 	return m->frame;
 }
 
-/* Finds the memo of s->place, which is the frame at fp, and copies it to the frame's place. Returns 0, or -1 if the code
- * position is unknown or not sent yet. */
+/* Finds the memo of s->place, which is the frame at fp, and copies it to the frame's place. Returns 0, or -1 if the
+ * code position is unknown or not sent yet. */
 __global int v8_known(struct walk *w, struct v8_scratch *s, __u64 fp)
 {
 	struct v8_memo *m;
