@@ -36,7 +36,7 @@ __global int v8_meet(struct walk *w)
 	if (!of)
 		return -1;
 	s->proc = *of;
-	s->epoch = 0; /* the memos belong to another process */
+	s->time = 0; /* the memos belong to another process */
 	s->proc.generation = LANG_BY_KERNEL | (__u32)(bpf_ktime_get_ns() >> 8);
 	/* A second mapping of the builtins gives no bias for data, see attach() in src/unwinders/v8/lang.c. */
 	if (s->proc.epoch)
@@ -105,22 +105,64 @@ static __always_inline int is_wasm(const struct v8_proc *p, __u64 context)
 
 /* ---- a frame ---- */
 
-/* Each half of the memos has other bits of the hash as its index: two code positions that share a slot in one
- * half seldom do in the other. */
 static __always_inline __u64 memo_hash(__u64 function, __u64 where, __u64 offset)
 {
 	return (function ^ where << 7 ^ offset >> 29) * 0x9e3779b97f4a7c15ULL;
 }
 
-#define MEMO_FIRST(hash)  ((__u32)((hash) >> 55))
-#define MEMO_SECOND(hash) (V8_MEMO / 2 + (__u32)((hash) >> 46 & (V8_MEMO / 2 - 1)))
+/* A code position has two slots, which are neighbours. */
+#define MEMO_SLOT(hash) (V8_MEMO / 2 + (__u32)((hash) >> 55))
 _Static_assert(V8_MEMO / 2 == 1 << (64 - 55), "the hash's upper bits");
 
-static __always_inline int is_of(const struct v8_memo *m, __u32 generation, __u64 function, __u64 where,
-	__u64 offset)
+/* Returns the copy of a memo for the frame at fp. */
+static __always_inline struct v8_memo *copy_at(struct v8_scratch *s, __u64 fp)
+{
+	fp >>= V8_PLACE_SHIFT;
+	FORGET(fp);
+	return &s->memo[fp & (V8_MEMO / 2 - 1)];
+}
+
+static __always_inline int is_of(const struct v8_memo *m, __u64 who, __u64 function, __u64 where, __u64 offset)
 {
 	return m->function == function && m->where == where && m->offset == offset >> 32 &&
-	       m->generation == generation;
+	       m->who == who;
+}
+
+/* Returns a sum of two counts that only grow: it is the same as long as V8 has begun no garbage collection and made
+ * no isolate. 0: unknown. */
+static __always_inline __u32 v8_time(const struct v8_proc *p)
+{
+	__u32 collections = 0, isolates = 0;
+
+	if (!p->epoch || bpf_probe_read_user(&collections, 4, (void *)p->epoch) ||
+		(p->isolates && bpf_probe_read_user(&isolates, 4, (void *)(p->epoch + p->isolates))))
+		return 0;
+	return 1 + collections + isolates;
+}
+
+/* Returns whether the memo was checked in this round, or since V8 was calm. */
+static __always_inline int is_checked(const struct v8_scratch *s, const struct v8_memo *m)
+{
+	return m->round == s->round || (m->calm && m->calm == s->time);
+}
+
+/* Returns V8's time if it is calm: no collection of the function's heap has begun and not ended. So the next one that
+ * moves or frees objects changes V8's time before. In a walk that begins in V8's code, the thread is not within a pause
+ * for a collection; and between pauses, the pages of the heap say whether V8 marks. The code of WebAssembly's functions
+ * is freed without a collection. Returns 0 otherwise. */
+static __always_inline __u32 calm_time(struct v8_scratch *s, const struct v8_memo *m)
+{
+	__u64 page = m->function & ~(V8_PAGE - 1ULL);
+	__u32 flags = 0;
+
+	if (!s->calm || m->in_stream == V8_INSTANCE)
+		return 0;
+	if (page == s->calm_page)
+		return s->time;
+	if (bpf_probe_read_user(&flags, 4, (void *)(page + s->proc.page_flags)) || flags & s->proc.page_marking)
+		return 0;
+	s->calm_page = page;
+	return s->time;
 }
 
 /* Runs once in a walk, at its first frame of V8. Returns 0 on success, -1 on failure. A round of walks lasts until
@@ -128,9 +170,9 @@ static __always_inline int is_of(const struct v8_memo *m, __u32 generation, __u6
 __global int v8_begin(struct walk *w)
 {
 	struct v8_scratch *s;
-	__u64 epoch = 0, now;
 	struct v8_proc *p;
-	__u32 pid;
+	__u32 pid, time;
+	__u64 now;
 
 	if (!w)
 		return -1;
@@ -142,12 +184,13 @@ __global int v8_begin(struct walk *w)
 	w->frame_begun = FRAME_LANG_JS;
 	own_of(w)->budget = 2 * CODE_WORDS;
 	now = bpf_ktime_get_ns();
-	if (p->epoch && !read_user(p->epoch, &epoch))
-		epoch++; /* 0: unknown */
-	if (epoch && epoch == s->epoch &&
-		p->generation == s->proc.generation && now - s->began < V8_TRUST)
+	time = v8_time(p);
+	s->who = p->generation | (__u64)w->tid << 32;
+	s->calm = time && p->isolates && p->page_marking && (w->flags & WALK_EXACT);
+	s->calm_page = 1;
+	if (time && time == s->time && p->generation == s->proc.generation && now - s->began < V8_TRUST)
 		return 0;
-	s->epoch = epoch;
+	s->time = time;
 	s->began = now;
 	s->proc = *p;
 	s->code_start = s->code_span = 0;
@@ -212,6 +255,7 @@ __global int v8_verify(struct v8_scratch *s, __u32 k)
 	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
 		goto not;
 	m->round = s->round;
+	m->calm = calm_time(s, m);
 	return 0;
 not:
 	m->function = 0;
@@ -270,7 +314,7 @@ static __always_inline int learn_wasm(struct v8_scratch *s, struct v8_memo *m)
 {
 	m->object = s->place.function - 1;
 	m->print = read_stream(s, m->object);
-	m->in_stream = 1;
+	m->in_stream = V8_INSTANCE;
 	m->frame = v8_mix(s->proc.generation, s->place.function) | 1;
 	return m->print ? 0 : -1;
 }
@@ -306,7 +350,7 @@ __global int v8_learn(struct walk *w, struct v8_scratch *s)
 	if ((__s64)flags >> 32 == -1) /* without a script */
 		id = v8_mix(id, shared);
 	m->object = f->shared = shared;
-	m->in_stream = 0;
+	m->in_stream = V8_SHARED;
 	m->frame = f->at < 0 && !(flags & SHARED_NATIVE) && is_smi(s->words[0]) ? 0 : id | 1;
 	return 0;
 }
@@ -314,16 +358,16 @@ __global int v8_learn(struct walk *w, struct v8_scratch *s)
 static __always_inline int find_memo(struct v8_scratch *s, struct v8_place *f)
 {
 	__u64 offset = f->at < 0 ? 0 : f->offset, hash = memo_hash(f->function, f->where, offset);
-	__u32 k = MEMO_FIRST(hash);
+	__u32 k = MEMO_SLOT(hash);
 
 	f->k = k;
-	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->proc.generation, f->function, f->where, offset))
+	if (is_of(&s->memo[k & (V8_MEMO - 1)], s->who, f->function, f->where, offset))
 		return 0;
-	f->k = MEMO_SECOND(hash);
-	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->proc.generation, f->function, f->where, offset))
+	f->k = k ^ 1;
+	if (is_of(&s->memo[f->k & (V8_MEMO - 1)], s->who, f->function, f->where, offset))
 		return 0;
-	/* Take the first slot if this round has not used its memo. */
-	if (s->memo[k & (V8_MEMO - 1)].round != s->round)
+	/* Take the first slot if its memo may be old. */
+	if (!is_checked(s, &s->memo[k & (V8_MEMO - 1)]))
 		f->k = k;
 	return -1;
 }
@@ -372,7 +416,7 @@ __global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 		if (code) {
 			m->object = stream;
 			m->print = code;
-			m->in_stream = 1;
+			m->in_stream = V8_CODE;
 		}
 	}
 	if (m->frame && f->at < 0)
@@ -382,8 +426,9 @@ __global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 	m->function = f->function;
 	m->where = f->where;
 	m->offset = f->at < 0 ? 0 : f->offset >> 32;
-	m->generation = s->proc.generation;
+	m->who = s->who;
 	m->round = s->round;
+	m->calm = calm_time(s, m);
 	m->sent = !m->frame;
 	return 0;
 }
@@ -481,7 +526,7 @@ __global __u64 v8_frame(struct walk *w)
 	f->where = f->at < 0 ? w->lookup : f->bytecode;
 	if (find_memo(s, f))
 		f->k |= V8_MEMO;
-	else if (s->memo[f->k & (V8_MEMO - 1)].round != s->round && v8_verify(s, f->k))
+	else if (!is_checked(s, &s->memo[f->k & (V8_MEMO - 1)]) && v8_verify(s, f->k))
 		f->k |= V8_MEMO;
 	if ((f->k & V8_MEMO) && v8_learn_place(w, s)) {
 		if (w->flags & WALK_LATE) /* it was a function when the stack was copied */
@@ -493,7 +538,33 @@ __global __u64 v8_frame(struct walk *w)
 		s->interpreter = w->lookup;
 	if (m->frame && w->store && !m->sent)
 		send_place(w, s, m, f);
+	*copy_at(s, w->fp) = *m;
 	return m->frame;
+}
+
+/* Finds the memo of s->place, which is the frame at fp, and copies it to the frame's place. Returns 0, or -1 if the
+ * code position is unknown or not sent yet. */
+__global int v8_known(struct walk *w, struct v8_scratch *s, __u64 fp)
+{
+	struct v8_memo *m;
+	__u32 k;
+	__u64 h;
+
+	if (!w || !s)
+		return -1;
+	h = memo_hash(s->place.function, s->place.where, s->place.offset);
+	k = MEMO_SLOT(h);
+	m = &s->memo[k & (V8_MEMO - 1)];
+	if (!is_of(m, s->who, s->place.function, s->place.where, s->place.offset)) {
+		k ^= 1;
+		m = &s->memo[k & (V8_MEMO - 1)];
+		if (!is_of(m, s->who, s->place.function, s->place.where, s->place.offset))
+			return -1;
+	}
+	if (m->sent < w->store || (!is_checked(s, m) && v8_verify(s, k)))
+		return -1;
+	*copy_at(s, fp) = *m;
+	return 0;
 }
 
 /* Returns the memo of the function's frame at offset o in the window, or NULL if its code position is
@@ -501,32 +572,23 @@ __global __u64 v8_frame(struct walk *w)
 static __always_inline struct v8_memo *known_place(struct walk *w, struct v8_scratch *s, __u64 o, __u64 lookup)
 {
 	__u64 function = window_word(w, o + s->proc.frame_function);
-	__u64 where = lookup, offset = 0, h;
-	struct v8_memo *m;
-	__u32 k;
+	__u64 where = lookup, offset = 0;
+	struct v8_memo *m = copy_at(s, w->window_at + o);
 
 	if (lookup == s->interpreter) {
 		where = window_word(w, o + s->proc.frame_bytecode);
 		offset = window_word(w, o + s->proc.frame_offset);
 	}
-	h = memo_hash(function, where, offset);
-	k = MEMO_FIRST(h);
-	FORGET(k);
-	m = &s->memo[k & (V8_MEMO - 1)];
-	if (!is_of(m, s->proc.generation, function, where, offset)) {
-		k = MEMO_SECOND(h);
-		FORGET(k);
-		m = &s->memo[k & (V8_MEMO - 1)];
-		if (!is_of(m, s->proc.generation, function, where, offset))
-			return NULL;
-	}
-	if (m->sent < w->store || (m->round != s->round && v8_verify(s, k)))
-		return NULL;
-	return m;
+	if (is_of(m, s->who, function, where, offset) && is_checked(s, m) && m->sent >= w->store)
+		return m;
+	s->place.function = function;
+	s->place.where = where;
+	s->place.offset = offset;
+	return v8_known(w, s, w->window_at + o) ? NULL : m;
 }
 
 /* The fast way for most frames of functions and builtins: their code was seen before, all their words are in
- * the window, and their code positions are known. Returns the address that the window lacks, or 0. */
+ * the window, and their code positions are known. Returns the address that the window lacks, LANG_MORE, or 0. */
 __global __u64 v8_frames(struct walk *w)
 {
 	__u32 index;
@@ -534,6 +596,7 @@ __global __u64 v8_frames(struct walk *w)
 	struct stack_record *out;
 	struct v8_scratch *s;
 	__u32 nr, on = 1;
+	int i;
 
 	if (!w)
 		return 0;
@@ -547,7 +610,7 @@ __global __u64 v8_frames(struct walk *w)
 	fp = w->fp;
 	nr = w->nr;
 	hash = w->hash;
-	for (int i = 0; i < V8_FAST; i++) {
+	for (i = 0; i < V8_FAST; i++) {
 		__u64 lookup = pc - 1, o = fp - w->window_at, context, frame = 0, ra;
 		int compiled = lookup - s->code_start < s->code_span;
 
@@ -591,6 +654,8 @@ __global __u64 v8_frames(struct walk *w)
 		pc = ra;
 		gone = WALK_REGS | WALK_RBX | WALK_LR | WALK_GUESSED;
 	}
+	if (i == V8_FAST)
+		wanted = LANG_MORE;
 	w->flags &= ~gone;
 	w->frame_lang = on ? FRAME_LANG_JS : 0;
 	w->pc = pc;

@@ -34,6 +34,7 @@ struct v8_proc {
 	__u16 stream_type;  /* instance type of the object that holds compiled code */
 	__u32 generation;   /* differs from that of an earlier process with the same pid */
 	__u32 builtins_size;
+	__s32 isolates;     /* address of V8's count of isolates, u32, counted from epoch; 0: unknown */
 	/* arm64, in a frame by which C++ enters: distances from fp to the record, and to the caller's sp */
 	__u16 entry_record, entry_size;
 	__u16 wasm; /* the kind of a WebAssembly function's frame; 0: none */
@@ -43,11 +44,14 @@ struct v8_proc {
 	__u16 code_flags, code_mask, code_first, code_last, code_apart;
 	/* Kinds of the frames of compiled wrappers between JavaScript and WebAssembly; 0: none */
 	__u16 to_wasm, from_wasm;
+	/* At the beginning of a page of V8's heap: its flags, u32, and those that are set while V8 marks what is alive;
+	 * marking 0: unknown */
+	__u16 page_flags, page_marking;
 	__u16 pad[3];
 	__u64 builtins;     /* the embedded builtins: ELF vaddr */
-	__u64 epoch;        /* address of V8's count of garbage collections, u64; 0: unknown */
+	__u64 epoch;        /* address of V8's count of garbage collections, u32; 0: unknown */
 };
-ABI_SIZE(v8_proc, 104);
+ABI_SIZE(v8_proc, 112);
 
 /* Map `v8_files`: HASH, key: u32 file, value struct v8_proc with the file's own addresses. When a walk finds
  * the file in a process that userspace has not published, the kernel half puts that process in v8_procs; its

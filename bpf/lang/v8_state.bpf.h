@@ -12,11 +12,15 @@
 #define V8_SEEN_BUCKETS 8192
 SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
 
-#define V8_MEMO    1024 /* two halves: a code position has one slot in each */
+/* The second half has the memos, by a hash. The first half has copies, by the frame's place in the stack: a walk goes
+ * through these in order, where the hash has each frame in another line of another page. */
+#define V8_MEMO    1024
+#define V8_PLACE_SHIFT 6 /* the least frame of a function has about 64 bytes */
 #define V8_FAST   3
 #define V8_BELOW   48   /* bytes below fp that identify a function's frame */
 #define V8_WORDS   16
 #define V8_TRUST   1000000 /* ns for which a memo is trusted without a check, see v8_begin() */
+#define V8_PAGE    0x40000 /* bytes of a page of V8's heap */
 #define CODE_CHUNK 512  /* bytes of code per read */
 /* Words searched for the beginning of code; a walk searches twice as many. */
 #ifdef NO_BPF_LOOP
@@ -27,7 +31,8 @@ SEEN_MAP(v8_seen, V8_SEEN_BUCKETS);
 #define V8_AHEAD   48   /* bytes of code that show an interrupted function's progress */
 
 /* A code position that a walk has seen. Objects move and die, and others take their places, so each walk, or
- * each round of walks, checks a memo once. */
+ * each round of walks, checks a memo once. A memo that was checked while V8 was calm stays valid until V8 begins a
+ * garbage collection or makes an isolate, see calm_time(). */
 struct v8_memo {
 	__u64 function; /* JSFunction, or an instance of WebAssembly; 0: the memo is free */
 	__u64 where;    /* BytecodeArray; in compiled code the address looked up */
@@ -35,12 +40,15 @@ struct v8_memo {
 	__u64 object;   /* SharedFunctionInfo, or an object that read_stream() reads */
 	__u64 print;    /* hash of the object: read_shared(), read_stream() */
 	__u32 offset;   /* the offset in the bytecode, as in the frame; 0: compiled code */
-	__u32 generation; /* v8_proc's */
 	__u32 round;    /* the round in which it was last checked */
-	__u32 sent;     /* userspace has it */
-	__u32 in_stream; /* object holds compiled code, or is an instance of WebAssembly */
-	__u32 pad;
+	__u64 who;      /* the process's generation, and the thread */
+	__u32 calm;     /* V8's time at the last check; 0: V8 was not calm */
+	__u16 sent;     /* userspace has it */
+	__u16 in_stream; /* enum v8_in_stream */
 };
+/* The memo's object: a SharedFunctionInfo, compiled code, or an instance of WebAssembly. */
+enum v8_in_stream { V8_SHARED, V8_CODE, V8_INSTANCE };
+
 _Static_assert(sizeof(struct v8_memo) == 64, "a cache line");
 
 /* Contents of a frame that may be a function's. */
@@ -65,7 +73,11 @@ struct v8_scratch {
 	__u64 interpreter;    /* address looked up in an interpreted function */
 	__u32 blob_file;
 	__u32 round;
-	__u64 began, epoch;   /* the round's start in ns, and 1 + V8's count of collections */
+	__u64 began;          /* the round's start in ns */
+	__u64 who;            /* struct v8_memo's who */
+	__u64 calm_page;      /* a page of V8's heap that is not marked; 1: none */
+	__u32 time;           /* V8's time: 1 + its collections + its isolates; 0: unknown */
+	__u32 calm;           /* the walk began in V8's code, not in a collection */
 	__u64 words[V8_WORDS];
 	__u64 chunk[CODE_CHUNK / 8];
 } __attribute__((aligned(64)));

@@ -49,7 +49,8 @@
  *         Returns the language's frame at w's frame pointer; 0: none.
  *     __u64 STEM_frames(struct walk *w)
  *         Makes several steps at once, while their data is at hand; sets w->frame_lang to 0 at the
- *         end of the language's code. Returns the address that the window must have, or 0.
+ *         end of the language's code. Returns the address that the window must have; LANG_MORE if it
+ *         made all the steps that one call makes; or 0.
  *     int STEM_unwind(struct walk *w)
  *         walk_step() by RULE_LANG.
  *     int STEM_above(struct walk *w)

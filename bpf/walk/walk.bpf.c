@@ -445,8 +445,11 @@ static long walk_some(__u32 i, void *data)
 	__u64 wanted = 0;
 	int end;
 
-	if (w->frame_lang && !(w->flags & WALK_EXACT))
+	if (w->frame_lang && !(w->flags & WALK_EXACT)) {
 		wanted = lang_frames(w);
+		if (wanted == LANG_MORE)
+			return 0;
+	}
 	if (!unwind_config.languages && !wanted && !w->frame_lang && !w->list_in && !w->filter)
 		wanted = fast_frames(w);
 	if (wanted && !(w->flags & WALK_NO_WINDOW)) {

@@ -12,6 +12,7 @@ extern const volatile struct unwind_config unwind_config;
 #define WINDOW_BYTES 2048
 #define WINDOW_WORDS (WINDOW_BYTES / 8)
 #define PAGE         4096 /* the smallest page size */
+#define LANG_MORE    1 /* result of STEM_frames(): it may be called again; no address is 1 */
 #define WINDOW_NONE  1 /* no aligned address is within the window */
 
 enum walk_flags {

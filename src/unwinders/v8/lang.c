@@ -81,7 +81,7 @@ static void use_source_maps(void *names, const struct sourcemap_files *files)
 const struct lang lang_v8 = {
 	.name = "v8",
 	.program = "node",
-	.version = 19,
+	.version = 20,
 	.proc_size = sizeof(struct v8_proc),
 	.generation_at = offsetof(struct v8_proc, generation),
 	.table = v8_table,

@@ -29,7 +29,7 @@
  * 11.8.172, 12.4.254, 13.6.233, 14.6.202; a row between them begins with the version in which upstream
  * changed it): src/execution/frame-constants.h and src/execution/arm64/frame-constants-arm64.h (frames),
  * src/objects/shared-function-info.tq, script.tq, scope-info.tq, code.h, instruction-stream.h,
- * deoptimization-data.h, instance-type.h, src/codegen/safepoint-table.h,
+ * deoptimization-data.h, instance-type.h, src/heap/memory-chunk.h, src/codegen/safepoint-table.h,
  * src/codegen/source-position-table.cc, src/wasm/wasm-code-manager.h (wasm.c). */
 #include "base/owner.h"
 #include "v8.h"
@@ -63,18 +63,28 @@ static const struct v8_row rows[] = {
 	.function_types = 15, .entry_size = 160, .script_map_url = 120, .scope_slots = 8, \
 	.code_mask = 15, .deopt_first = 4, .strings = 128, .position_start = -1,         \
 	.packed_safepoints = true
-	{ .since = V8_VERSION(11, 0), V8_11_0, .bytecode_positions = 32, .code_deopt = 16, .code_positions = 24,
-		.code_start = 40, .code_flags = 48, .code_size = 56, .stream_first = 16, V8_WASM_11 },
-	{ .since = V8_VERSION(11, 4), V8_11_0, .bytecode_positions = 32, .code_deopt = 8, .code_positions = 16,
-		.code_start = 32, .code_flags = 40, .code_size = 44, .stream_first = 32, V8_WASM_11 },
+#define V8_11_3                                                                          \
+	V8_11_0, .bytecode_positions = 32, .code_deopt = 16, .code_positions = 24,       \
+	.code_start = 40, .code_flags = 48, .code_size = 56, .stream_first = 16, V8_WASM_11
+#define V8_11_4                                                                          \
+	V8_11_0, .bytecode_positions = 32, .code_deopt = 8, .code_positions = 16,        \
+	.code_start = 32, .code_flags = 40, .code_size = 44, .stream_first = 32, V8_WASM_11
+/* A page's flag INCREMENTAL_MARKING: seen in the nodes above, and not taken for granted in other versions. */
+#define V8_PAGE_11 .page_flags = 8, .page_marking = 0x20
+#define V8_PAGE_12 .page_flags = 0, .page_marking = 0x20
+	{ .since = V8_VERSION(11, 0), V8_11_3 },
+	{ .since = V8_VERSION(11, 3), V8_11_3, V8_PAGE_11 },
+	{ .since = V8_VERSION(11, 4), V8_11_4, V8_PAGE_11 },
+	{ .since = V8_VERSION(11, 9), V8_11_4 },
 #define V8_12_4                                                                          \
 	V8_11_0, .bytecode_positions = 24, .has_unique = true, .code_deopt = 8, .code_positions = 16, \
 	.code_start = 40, .code_size = 52, .stream_first = 32
-	{ .since = V8_VERSION(12, 4), V8_12_4, .code_flags = 48, V8_WASM_11 },
-	{ .since = V8_VERSION(12, 9), V8_12_4, .code_flags = 48, .wasm_size = 24, .wasm_index = 48 },
-	{ .since = V8_VERSION(13, 0), V8_12_4, .code_flags = 52, .safepoint_skip = 4, V8_WASM_13 },
-	{ .since = V8_VERSION(14, 1), V8_12_4, .code_flags = 52, .safepoint_skip = 4, .position_bits = true,
-		V8_WASM_13 },
+	{ .since = V8_VERSION(12, 4), V8_12_4, .code_flags = 48, V8_WASM_11, V8_PAGE_12 },
+	{ .since = V8_VERSION(12, 9), V8_12_4, .code_flags = 48, .wasm_size = 24, .wasm_index = 48, V8_PAGE_12 },
+	{ .since = V8_VERSION(13, 0), V8_12_4, .code_flags = 52, .safepoint_skip = 4, V8_WASM_13, V8_PAGE_12 },
+#define V8_14_1 V8_12_4, .code_flags = 52, .safepoint_skip = 4, .position_bits = true, V8_WASM_13
+	{ .since = V8_VERSION(14, 1), V8_14_1, V8_PAGE_12 },
+	{ .since = V8_VERSION(14, 7), V8_14_1 },
 };
 
 const struct v8_row *v8_row(uint32_t version)

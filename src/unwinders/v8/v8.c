@@ -25,7 +25,8 @@
 /* All are found in one pass, because a file has hundreds of thousands of symbols. */
 const char *const v8_symbols[] = { PREFIX, "v8_Default_embedded_blob_",
 	"_ZN2v88internal7Version6m", "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE",
-	"_ZN2v88internal12_GLOBAL__N_112global_epochE", NULL };
+	"_ZN2v88internal12_GLOBAL__N_112global_epochE",
+	"_ZN2v88internal12_GLOBAL__N_115isolate_counterE", NULL };
 
 struct constants {
 	struct elf *e;
@@ -389,7 +390,7 @@ static void set_bytecode_sizes(const struct constants *c, struct v8_layout *l)
 static int read_layout(struct elf *e, void *layout)
 {
 	struct v8_layout *ret = layout;
-	const struct elf_symbol *epoch;
+	const struct elf_symbol *epoch, *isolates;
 	const struct v8_row *row;
 	struct constants all, *c = &all;
 	uint64_t start;
@@ -409,8 +410,13 @@ static int read_layout(struct elf *e, void *layout)
 	set_bytecode_sizes(c, ret);
 	ret->compressed = ANY(32, "SmiValueShift") == 31;
 	epoch = named(c, "_ZN2v88internal12_GLOBAL__N_112global_epochE");
+	isolates = named(c, "_ZN2v88internal12_GLOBAL__N_115isolate_counterE");
 	if (epoch)
 		ret->epoch = epoch->vaddr;
+	if (epoch && isolates && (int64_t)(isolates->vaddr - epoch->vaddr) == (int32_t)(isolates->vaddr - epoch->vaddr))
+		ret->proc.isolates = (int32_t)(isolates->vaddr - epoch->vaddr);
+	ret->proc.page_flags = row->page_flags;
+	ret->proc.page_marking = row->page_marking;
 	free(c->sym);
 	ret->proc.opaque = ret->compressed || !ret->proc.function_first || !ret->proc.shared_type;
 	return 0;

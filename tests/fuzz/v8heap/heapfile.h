@@ -44,7 +44,7 @@ struct str;
 #define HEAPFILE_LAYOUT_MAX 64
 _Static_assert(HEAPFILE_LAYOUT_N <= HEAPFILE_LAYOUT_MAX, "a layout has its place");
 /* If the size changed: a new member that the readers use belongs in the list above. */
-_Static_assert(sizeof(struct v8_layout) == 288, "HEAPFILE_LAYOUT has what struct v8_layout has");
+_Static_assert(sizeof(struct v8_layout) == 296, "HEAPFILE_LAYOUT has what struct v8_layout has");
 
 /* A word that changes while the memory is read, as in a process that keeps running. */
 struct heapfile_change {
