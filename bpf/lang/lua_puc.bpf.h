@@ -20,6 +20,7 @@
 #define CLOSURE_CODE 0x18
 
 #define SAVED_REGS 6
+#define SAVED_REGS_ARM64 10 /* x19 to x28, above the frame record */
 
 /* Returns whether it is the address of a lua_State. */
 static __always_inline int is_state(__u64 addr)
@@ -29,18 +30,22 @@ static __always_inline int is_state(__u64 addr)
 	return addr && !(addr & 7) && !read_word(addr + 8, &type) && (type & 0xff) == PUC_THREAD;
 }
 
-/* Returns the lua_State of the loop's frame: a register that the frame has saved, the last one that it pushed first; or
- * 0 if there is none. */
+/* Returns the lua_State of the loop's frame: a register that the frame has saved, the last one that it pushed (arm64:
+ * the lowest one) first; or 0 if there is none. */
 __global __u64 puc_state(struct walk *w)
 {
-	__u64 saved[SAVED_REGS] = {}, cfa;
+	const int n = WALK_ARM64(w) ? SAVED_REGS_ARM64 : SAVED_REGS;
+	__u64 saved[SAVED_REGS_ARM64] = {}, at;
 
 	if (!w || RULE_KIND(w->rule) != RULE_CFA)
 		return 0;
-	cfa = (RULE_REG(w->rule) == RULE_REG_FP ? w->fp : w->sp) + cfa_offset(w->rule);
-	if (bpf_probe_read_user(saved, sizeof(saved), (const void *)(cfa - 8 - sizeof(saved))))
+	if (WALK_ARM64(w))
+		at = w->fp + 16;
+	else
+		at = (RULE_REG(w->rule) == RULE_REG_FP ? w->fp : w->sp) + cfa_offset(w->rule) - 8 - 8 * n;
+	if (bpf_probe_read_user(saved, 8 * n, (const void *)at))
 		return 0;
-	for (int i = 0; i < SAVED_REGS; i++)
+	for (int i = 0; i < n; i++)
 		if (is_state(saved[i]))
 			return saved[i];
 	return 0;

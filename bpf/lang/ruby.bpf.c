@@ -145,18 +145,18 @@ static __always_inline void move_proc(struct ruby_proc *p, __u64 bias)
 		p->exec[i] += p->exec[i] ? bias : 0;
 }
 
-/* Returns the block of a module's thread-local variables, by glibc's vector of blocks. */
-static __always_inline __u64 module_block(__u64 tp, __u64 module)
+/* Returns the block of a module's thread-local variables, by glibc's vector of blocks: the word at `vector`. */
+static __always_inline __u64 module_block(__u64 vector, __u64 module)
 {
 	__u64 at = 0, block = 0;
 
-	if (module >= MODULES_MAX || read_word(tp + 8, &at) || read_word(at + (module << 4), &block))
+	if (module >= MODULES_MAX || read_word(vector, &at) || read_word(at + (module << 4), &block))
 		return 0;
 	return block;
 }
 
-/* Returns the thread's execution context, or 0. */
-__global __u64 ruby_context(struct ruby_scratch *s, __u64 tp)
+/* Returns the thread's execution context, or 0. vector: the place of its modules' blocks. */
+__global __u64 ruby_context(struct ruby_scratch *s, __u64 tp, __u64 vector)
 {
 	__u64 pair[2] = {}, base = tp, at, value = 0;
 	__u32 kind;
@@ -177,7 +177,7 @@ __global __u64 ruby_context(struct ruby_scratch *s, __u64 tp)
 	if (kind == PYTHON_TLS_PAIR || (kind == PYTHON_TLS_DESC && at + TLS_MAX >= 2 * TLS_MAX)) {
 		if (kind == PYTHON_TLS_DESC && bpf_probe_read_user(pair, 16, (void *)at))
 			return 0;
-		base = module_block(base, pair[0]);
+		base = module_block(vector, pair[0]);
 		at = pair[1];
 		if (!base)
 			return 0;
@@ -189,7 +189,7 @@ __global __u64 ruby_context(struct ruby_scratch *s, __u64 tp)
 __global int ruby_begin(struct walk *w)
 {
 	struct ruby_scratch *s;
-	__u64 ec, words[4] = {};
+	__u64 ec, tp, words[4] = {};
 
 	if (!w)
 		return -1;
@@ -200,7 +200,8 @@ __global int ruby_begin(struct walk *w)
 	s->own.stack = s->own.stack_size = s->own.envs_at = 0;
 	if (!s->proc.ec_kind)
 		return 0;
-	ec = ruby_context(s, walk_tp(w));
+	tp = walk_tp(w);
+	ec = ruby_context(s, tp, WALK_ARM64(w) ? tp : tp + 8);
 	if (!ec) { /* not a thread of Ruby */
 		w->list.frame = 0;
 		return 0;

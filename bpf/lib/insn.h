@@ -12,6 +12,7 @@
 #define A64_IS_B_COND(op)  (((op) & 0xff000010) == 0x54000000)
 #define A64_IS_CB_TB(op)   (((op) & 0x7c000000) == 0x34000000)    /* cbz, cbnz, tbz, tbnz */
 #define A64_IS_BR_RET(op)  (((op) & 0xff9ffc1f) == 0xd61f0000)    /* br, ret */
+#define A64_IS_ENTRY(op)   ((op) == 0xd503233f || (op) == 0xd503245f) /* paciasp, bti c: a function begins */
 #define A64_IS_BRK(op)     (((op) & 0xffe0001f) == 0xd4200000)
 #define A64_MOV_FP_SP      0x910003fdU                            /* add x29, sp, #.. */
 #define A64_MOV_FP_MASK    0xff8003ffU                            /* mask that leaves out the number */

@@ -343,13 +343,23 @@ static __always_inline int register_ra(struct walk *w, __u32 flags, __u64 slot, 
 	return w->flags & known ? 0 : -1;
 }
 
+/* Returns whether a coroutine begins with this frame, whose caller would have fp 0: the switch to a new one returns to
+ * its function, such as Ruby's (coroutine/arm64/Context.S). LR is then that function's address, behind no call. */
+static __always_inline int is_coroutine(__u64 ra)
+{
+	__u32 code[2] = {};
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(ra - 4)))
+		return 0;
+	return A64_IS_ENTRY(code[1]) || !(A64_IS_BL(code[0]) || A64_IS_BLR(code[0]) || A64_IS_BLRA(code[0]));
+}
+
 /* Restores fp and RA by the rule's flags, once the CFA is known. */
 static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int may_switch)
 {
 	__s64 slot = RULE_SLOT(rule);
-	__u32 flags = RULE_FLAGS(rule);
+	__u32 flags = RULE_FLAGS(rule), regs = 0;
 	__u64 fp = w->fp, ra = 0, ra_at = cfa - 8, at = cfa + slot;
-	__u32 regs = 0;
 	int rbx, err;
 
 	if (flags & RULE_FP_AT_FP) {
@@ -383,6 +393,8 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 			return stop(UNWIND_UNREADABLE);
 		cfa += 16;
 		rbx = WALK_LR | WALK_BODY;
+	} else if (WALK_ARM64(w) && slot && !fp && ra && is_coroutine(strip(w, ra))) {
+		ra = 0;
 	}
 	err = arrive(w, ra, cfa, fp, may_switch);
 	w->flags |= rbx | regs | (flags & RULE_EXACT ? WALK_EXACT : 0);

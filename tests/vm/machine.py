@@ -30,7 +30,8 @@ CACHE = pathlib.Path(os.environ.get('STRATA_PACKAGES') or TOP / 'build' / 'packa
 ROOT_SUITE = 'trixie'
 ROOT_PACKAGES = '''base-files base-passwd bash dash coreutils util-linux mount grep sed mawk findutils
     procps binutils libc-bin libc6 libgcc-s1 libstdc++6 zlib1g libzstd1 libelf1 libdw1 libbpf1 libtinfo6
-    libcapstone5 libprotobuf-c1 libclang1-19 libatomic1 python3 libpython3.13 gdb git'''.split()
+    libcapstone5 libprotobuf-c1 libclang1-19 libatomic1 python3 libpython3.13 gdb git
+    ruby3.3 perl lua5.3 lua5.4 php8.4-cli'''.split()
 # Libraries that a build of Debian 12 or Ubuntu 24.04 needs.
 OLDER_SUITE, OLDER_PACKAGES = 'bookworm', ['libcapstone4']
 

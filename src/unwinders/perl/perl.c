@@ -116,34 +116,41 @@ static uint64_t entertry(struct elf *e)
 	return i < n ? words[i] : 0;
 }
 
-/* Returns whether the instruction sets a register to that address. */
-static bool computes(const struct code_insn *i, uint64_t vaddr)
+/* Returns whether the instruction sets a register to that address. arm64: to the page that adrp has set it to, which
+ * *page keeps, and an offset. */
+static bool computes(const struct code_insn *i, uint64_t vaddr, uint64_t *page)
 {
-	const struct code_operand *from = &i->operand[1];
+	const struct code_operand *from = &i->operand[1], *add = &i->operand[2];
 
-	if (i->noperands != 2 || i->operand[0].kind != CODE_REG)
+	if (i->noperands < 2 || i->operand[0].kind != CODE_REG)
 		return false;
+	if (i->noperands == 3)
+		return !strcmp(i->mnemonic, "add") && add->kind == CODE_IMM && *page &&
+		       *page + (uint64_t)add->value == vaddr;
+	if (!strcmp(i->mnemonic, "adrp"))
+		*page = (uint64_t)from->value;
 	if (!strcmp(i->mnemonic, "lea") && from->kind == CODE_MEM && from->reg == CODE_REG_PC)
 		return i->vaddr + i->size + (uint64_t)from->value == vaddr;
-	return from->kind == CODE_IMM && (uint64_t)from->value == vaddr; /* not position independent */
+	/* x86_64: not position independent; arm64: adr */
+	return from->kind == CODE_IMM && (uint64_t)from->value == vaddr;
 }
 
 /* Returns the function that is called, or jumped to, next after `function` computes its own address; 0: none. */
 static uint64_t called_with_self(struct elf *e, uint64_t function)
 {
 	_cleanup_(code_closep) struct code *c = NULL;
-	uint64_t vaddr = function;
+	uint64_t vaddr = function, page = 0;
 	bool computed = false;
 	struct code_insn i;
 
-	if (!function || elf_machine(e) != EM_X86_64 || code_open(elf_machine(e), true, &c))
+	if (!function || code_open(elf_machine(e), true, &c))
 		return 0;
 	for (unsigned n = 0; n < ENTERTRY_MAX; n++, vaddr += i.size) {
 		const uint8_t *p = elf_at(e, vaddr, CODE_LONGEST);
 
 		if (!p || !code_decode(c, p, CODE_LONGEST, vaddr, &i))
 			return 0;
-		computed = computed || computes(&i, function);
+		computed = computed || computes(&i, function, &page);
 		if (computed && i.target && (i.flow == CODE_CALL || i.flow == CODE_JUMP))
 			return i.target;
 	}

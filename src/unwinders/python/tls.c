@@ -9,7 +9,8 @@
  *     in any library         lea pair(%rip),%rdi;  call __tls_get_addr;  mov 8(%rax),%rax
  *     by a descriptor        lea desc(%rip),%rax;  call *(%rax);  mov %fs:(%rax),%rax
  *
- * arm64 has the same four ways, with the thread pointer in tpidr_el0. The dynamic linker fills in slots,
+ * arm64 has the same four ways, with the thread pointer in tpidr_el0; there a function may call another one that reads
+ * the variable. The dynamic linker fills in slots,
  * pairs and descriptors, so their addresses are returned. */
 #include <elf.h>
 #include <string.h>
@@ -115,7 +116,8 @@ static void call(struct decode *d, bool indirect)
 {
 	struct value got = { VALUE_CALLED, d->asked.at, indirect ? PYTHON_TLS_DESC : PYTHON_TLS_PAIR };
 
-	memset(d->reg, 0, sizeof(d->reg));
+	if (!indirect) /* a descriptor's function changes one register */
+		memset(d->reg, 0, sizeof(d->reg));
 	if (d->asked.kind != VALUE_UNKNOWN)
 		d->reg[0] = got;
 }
@@ -182,31 +184,45 @@ static void step_arm(struct decode *d, const struct code_insn *i)
 
 /* ---- a function ---- */
 
+/* Reads the code of size bytes at vaddr. Returns the address of the function that it calls before it has computed an
+ * address, or 0. */
+static uint64_t read_function(struct elf *e, struct code *c, uint64_t vaddr, uint64_t size, struct decode *d)
+{
+	bool arm = elf_machine(e) == EM_AARCH64;
+	const uint8_t *p;
+	struct code_insn i;
+	uint64_t at = 0;
+
+	size = size < BYTES_MAX ? size : BYTES_MAX;
+	p = elf_at(e, vaddr, size);
+	for (unsigned n = 0; p && n < INSNS_MAX && d->found.kind == PYTHON_TLS_NONE; n++, at += i.size) {
+		if (at >= size || !code_decode(c, p + at, size - at, vaddr + at, &i) ||
+			i.flow == CODE_RETURN || i.flow == CODE_JUMP)
+			break;
+		if (arm && i.flow == CODE_CALL && d->asked.kind == VALUE_UNKNOWN)
+			return i.target;
+		if (i.flow == CODE_CALL || i.flow == CODE_CALL_INDIRECT)
+			call(d, i.flow == CODE_CALL_INDIRECT);
+		else if (arm)
+			step_arm(d, &i);
+		else
+			step_x86(d, &i);
+	}
+	return 0;
+}
+
 bool python_tls(struct elf *e, const char *function, struct python_tls *ret)
 {
 	_cleanup_(code_closep) struct code *c = NULL;
-	bool arm = elf_machine(e) == EM_AARCH64;
 	struct decode d = {};
-	struct code_insn i;
 	struct elf_symbol sym;
-	const uint8_t *p;
-	uint64_t size, at = 0;
+	uint64_t callee;
 
 	if (!elf_symbol_named(e, function, &sym) || !sym.size || code_open(elf_machine(e), true, &c))
 		return false;
-	size = sym.size < BYTES_MAX ? sym.size : BYTES_MAX;
-	p = elf_at(e, sym.vaddr, size);
-	for (unsigned n = 0; p && n < INSNS_MAX && d.found.kind == PYTHON_TLS_NONE; n++, at += i.size) {
-		if (at >= size || !code_decode(c, p + at, size - at, sym.vaddr + at, &i) ||
-			i.flow == CODE_RETURN || i.flow == CODE_JUMP)
-			break;
-		if (i.flow == CODE_CALL || i.flow == CODE_CALL_INDIRECT)
-			call(&d, i.flow == CODE_CALL_INDIRECT);
-		else if (arm)
-			step_arm(&d, &i);
-		else
-			step_x86(&d, &i);
-	}
+	callee = read_function(e, c, sym.vaddr, sym.size, &d);
+	if (callee) /* its size is not known; it ends with a return */
+		read_function(e, c, callee, BYTES_MAX, &d);
 	*ret = d.found;
 	return ret->kind != PYTHON_TLS_NONE;
 }

@@ -24,8 +24,17 @@ enum {
 	OPS_MIN = 100, OPS_MAX = 256, /* the last ID of an operator is between them: 168 to 171 */
 	INSNS_MAX = 200,
 	FUNCTION_MAX = 4096, /* bytes: a branch further on leads out of the function, to its .cold part */
+	ARM_REGS = 32,
 	DISPATCHES_MIN = 5, /* jumps to the next instruction: 10 in 2.7 and 3.1, 12 in 3.3 */
 };
+
+/* Instructions of arm64: br xN; ldr xN, [xM, #imm]; bl. */
+#define ARM_BR       0xd61f0000
+#define ARM_BR_MASK  0xfffffc1f
+#define ARM_LDR      0xf9400000
+#define ARM_LDR_MASK 0xffc00000
+#define ARM_BL       0x94000000
+#define ARM_BL_MASK  0xfc000000
 
 /* offsetof() and sizeof() in ruby/vm_core.h (rb_control_frame_t, struct rb_iseq_constant_body), ruby/iseq.h (struct
  * iseq_insn_info_entry) and ruby/internal/class.h (struct RClass_and_rb_classext_t), and FL_SINGLETON, at the tag next
@@ -66,8 +75,31 @@ struct symbols {
 	struct elf *elf;
 	struct code *code;
 	uint64_t symbols, last_op;
+	uint64_t page[ARM_REGS]; /* arm64: what adrp has set a register to; 0: something else */
+	uint64_t word[ARM_REGS]; /* arm64: the address of the 4 bytes that a register has; 0: something else */
 	unsigned left; /* instructions that may still be decoded */
 };
+
+/* On arm64 the address is made of a page and an offset, and what is compared is in a register. */
+static void look_at_arm(struct symbols *s, const struct code_insn *i)
+{
+	const struct code_operand *a = &i->operand[0], *b = &i->operand[1];
+	bool loads = b->kind == CODE_MEM && b->reg < ARM_REGS && a->size == 4 && !strcmp(i->mnemonic, "ldr");
+	uint64_t word;
+
+	if (i->noperands < 2 || a->kind != CODE_REG || a->reg >= ARM_REGS)
+		return;
+	if (!strcmp(i->mnemonic, "cmp")) {
+		if (s->last_op && b->kind == CODE_REG && b->reg < ARM_REGS)
+			s->symbols = s->word[b->reg] ? s->word[b->reg] : s->word[a->reg];
+		return;
+	}
+	if (!strncmp(i->mnemonic, "st", 2))
+		return;
+	word = loads && s->page[b->reg] ? s->page[b->reg] + (uint64_t)b->value : 0;
+	s->word[a->reg] = word;
+	s->page[a->reg] = !strcmp(i->mnemonic, "adrp") ? (uint64_t)b->value : 0;
+}
 
 /* rb_id2str() compares its argument with the last ID of an operator; it, or a function that it goes on in, compares a
  * number with last_id, the first member of ruby_global_symbols. */
@@ -75,6 +107,8 @@ static void look_at(struct symbols *s, const struct code_insn *i)
 {
 	const struct code_operand *a = &i->operand[0], *b = &i->operand[1];
 
+	if (elf_machine(s->elf) == EM_AARCH64)
+		look_at_arm(s, i);
 	if (strcmp(i->mnemonic, "cmp") != 0 || i->noperands != 2)
 		return;
 	if (!s->last_op && a->kind == CODE_REG && b->kind == CODE_IMM && b->value > OPS_MIN && b->value < OPS_MAX)
@@ -158,24 +192,44 @@ static const struct eh_range *largest_callee(struct elf *e, uint64_t start, uint
 	return largest;
 }
 
-/* Without rb_vm_exec(), as in Debian's 3.3: the function that jumps to instructions at *pc most often. Ruby keeps pc in
- * r14 (DECL_SC_REG in ruby/vm_exec.h); no other function of libruby 2.7.4 to 3.3.8 has that jump. Returns NULL if none
- * has. */
+/* Returns the number of jumps from start to end to the instruction at *pc, or at the pc of the next instruction. */
+static size_t dispatches_x86(const uint8_t *start, const uint8_t *end)
+{
+	static const uint8_t jump[] = { 0x41, 0xff, 0x26 }; /* jmp *(%r14): DECL_SC_REG in ruby/vm_exec.h */
+	size_t n = 0;
+
+	for (const uint8_t *p = start; (p = memmem(p, (size_t)(end - p), jump, sizeof(jump))); p += sizeof(jump))
+		n++;
+	return n;
+}
+
+/* On arm64 the compiler chooses the registers: ldr x0, [x25, #16]; br x0. */
+static size_t dispatches_arm(const uint8_t *start, const uint8_t *end)
+{
+	uint32_t insn, last = 0;
+	size_t n = 0;
+
+	for (const uint8_t *p = start; end - p >= 4; p += 4, last = insn) {
+		memcpy(&insn, p, 4);
+		n += (insn & ARM_BR_MASK) == ARM_BR && (last & ARM_LDR_MASK) == ARM_LDR &&
+		     (last & 31) == (insn >> 5 & 31);
+	}
+	return n;
+}
+
+/* Without rb_vm_exec(), as in Debian's 3.3: the function that jumps to instructions at pc most often. No other
+ * function of libruby 2.7.4 to 3.3.8 has as many of these jumps. Returns NULL if none has. */
 static const struct eh_range *most_dispatches(struct elf *e, const struct eh_ranges *ranges)
 {
-	static const uint8_t jump[] = { 0x41, 0xff, 0x26 }; /* jmp *(%r14) */
+	bool is_arm = elf_machine(e) == EM_AARCH64;
 	const struct eh_range *found = NULL;
 	size_t most = DISPATCHES_MIN - 1;
 
-	for (size_t i = 0; i < ranges->len && elf_machine(e) == EM_X86_64; i++) {
+	for (size_t i = 0; i < ranges->len; i++) {
 		const struct eh_range *r = &ranges->data[i];
-		const uint8_t *p = elf_at(e, r->start, size_of(r)), *end = p ? p + size_of(r) : NULL;
-		size_t n = 0;
+		const uint8_t *p = elf_at(e, r->start, size_of(r));
+		size_t n = !p ? 0 : is_arm ? dispatches_arm(p, p + size_of(r)) : dispatches_x86(p, p + size_of(r));
 
-		while (p && (p = memmem(p, (size_t)(end - p), jump, sizeof(jump)))) {
-			p += sizeof(jump);
-			n++;
-		}
 		if (n > most) {
 			most = n;
 			found = r;
@@ -194,20 +248,43 @@ static const struct eh_range *find_loop(struct elf *e, const struct eh_ranges *r
 	return size_of(loop) < LOOP_MIN ? NULL : loop;
 }
 
-/* Returns the function with a call instruction of x86_64 that leads to vaddr, or NULL. */
+/* Returns whether the code of size bytes, which lies at vaddr, calls the function at `to`. */
+static bool calls_x86(const uint8_t *code, size_t size, uint64_t vaddr, uint64_t to)
+{
+	const uint8_t *p = code, *end = code + size;
+	int32_t by;
+
+	while ((p = memchr(p, 0xe8, (size_t)(end - p))) && end - p >= 5) {
+		memcpy(&by, ++p, 4);
+		if (vaddr + (uint64_t)(p - code) + 4 + (uint64_t)(int64_t)by == to)
+			return true;
+	}
+	return false;
+}
+
+static bool calls_arm(const uint8_t *code, size_t size, uint64_t vaddr, uint64_t to)
+{
+	uint32_t insn;
+
+	for (size_t at = 0; at + 4 <= size; at += 4) {
+		memcpy(&insn, code + at, 4);
+		if ((insn & ARM_BL_MASK) == ARM_BL && vaddr + at + (uint64_t)((int64_t)(int32_t)(insn << 6) >> 4) == to)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the function that calls the one at vaddr, or NULL. */
 static const struct eh_range *find_caller(struct elf *e, const struct eh_ranges *ranges, uint64_t vaddr)
 {
-	for (size_t i = 0; i < ranges->len && elf_machine(e) == EM_X86_64; i++) {
-		const struct eh_range *r = &ranges->data[i];
-		const uint8_t *start = elf_at(e, r->start, size_of(r)), *p = start;
-		const uint8_t *end = start ? start + size_of(r) : NULL;
-		int32_t to;
+	bool is_arm = elf_machine(e) == EM_AARCH64;
 
-		while (p && (p = memchr(p, 0xe8, (size_t)(end - p))) && end - p >= 5) {
-			memcpy(&to, ++p, 4);
-			if (r->start + (uint64_t)(p - start) + 4 + (uint64_t)(int64_t)to == vaddr)
-				return r;
-		}
+	for (size_t i = 0; i < ranges->len; i++) {
+		const struct eh_range *r = &ranges->data[i];
+		const uint8_t *p = elf_at(e, r->start, size_of(r));
+
+		if (p && (is_arm ? calls_arm : calls_x86)(p, size_of(r), r->start, vaddr))
+			return r;
 	}
 	return NULL;
 }

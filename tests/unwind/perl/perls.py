@@ -29,7 +29,9 @@ def names():
 
 
 def get(name):
-    """Returns the program; unpacks it if it does not exist."""
+    """Returns the program; unpacks it if it does not exist. A name with / is the program of this machine."""
+    if '/' in name:
+        return pathlib.Path(name)
     directory = CACHE.resolve() / name
     directory.mkdir(parents=True, exist_ok=True)
     with open(CACHE / 'lock', 'w') as lock:

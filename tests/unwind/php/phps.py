@@ -113,6 +113,8 @@ def elf(name):
 def command(name, mode):
     """Returns the command that runs it in a mode."""
     options = ['-n', '-d', 'memory_limit=-1']
+    if '/' in name: # the program of this machine
+        return [name, *options]
     if mode != 'plain' and name != '8.5':
         found = next(get(name).glob('**/opcache.so'), None)
         if not found:
