@@ -77,7 +77,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 const struct lang lang_perl = {
 	.name = "perl",
 	.program = "perl",
-	.version = 2,
+	.version = 3,
 	.proc_size = sizeof(struct perl_proc),
 	.table = table,
 	.open = open_file,
