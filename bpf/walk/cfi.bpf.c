@@ -345,10 +345,12 @@ static __always_inline int register_ra(struct walk *w, __u32 flags, __u64 slot, 
 
 /* Returns whether a coroutine begins with this frame, whose caller would have fp 0: the switch to a new one returns to
  * its function, such as Ruby's (coroutine/arm64/Context.S). LR is then that function's address, behind no call. */
-static __always_inline int is_coroutine(__u64 ra)
+static __always_inline int is_coroutine(struct walk *w, __u64 ra)
 {
 	__u32 code[2] = {};
 
+	if (w->map.flags & MAPPING_LANGS(LANGS_NATIVE)) /* Go shows where a goroutine begins */
+		return 0;
 	if (bpf_probe_read_user(code, sizeof(code), (const void *)(ra - 4)))
 		return 0;
 	return A64_IS_ENTRY(code[1]) || !(A64_IS_BL(code[0]) || A64_IS_BLR(code[0]) || A64_IS_BLRA(code[0]));
@@ -393,7 +395,7 @@ static __always_inline int restore(struct walk *w, __u64 rule, __u64 cfa, int ma
 			return stop(UNWIND_UNREADABLE);
 		cfa += 16;
 		rbx = WALK_LR | WALK_BODY;
-	} else if (WALK_ARM64(w) && slot && !fp && ra && is_coroutine(strip(w, ra))) {
+	} else if (WALK_ARM64(w) && slot && !fp && ra && is_coroutine(w, strip(w, ra))) {
 		ra = 0;
 	}
 	err = arrive(w, ra, cfa, fp, may_switch);
