@@ -24,6 +24,7 @@
  *     struct STEM_place its part of the place in the list: zero when the walk begins
  *     LIST_MEMO_OWN     its members of the memo, or nothing
  *     MEMO_TAGS         bits of an address that are not part of it; 0: none
+ *     LIST_COPY(to, from)   copies a struct STEM_proc, if not all of it is always needed
  *
  * Afterwards it defines the functions that are declared below. */
 #pragma once
@@ -39,6 +40,10 @@
 #define HASH_WORDS 256  /* words of the record whose hash is the id */
 #define SEEN_CODES 8192 /* buckets */
 #define CODE_MASK  ((1ULL << CODE_BITS) - 1)
+
+#ifndef LIST_COPY
+#define LIST_COPY(to, from) (*(to) = *(from))
+#endif
 
 struct list_memo {
 	__u64 addr; /* address of the code object */
@@ -127,13 +132,13 @@ static __always_inline int find_proc(struct walk *w, struct LIST(scratch) *s, __
 	struct LIST(proc) *p = bpf_map_lookup_elem(&LIST(procs), &pid);
 
 	if (p) {
-		s->proc = *p;
+		LIST_COPY(&s->proc, p);
 		return 0;
 	}
 	p = file ? bpf_map_lookup_elem(&LIST(files), &file) : NULL;
 	if (!p)
 		return -1;
-	s->proc = *p;
+	LIST_COPY(&s->proc, p);
 	move_proc(&s->proc, bias);
 	return 0;
 }

@@ -27,6 +27,7 @@
  * body. */
 #define LIST_MEMO_OWN   __u64 start, method, class; __u32 size, tick; __u64 body;
 #define MEMO_TAGS       1 /* a C function's method entry */
+#define LIST_COPY       copy_proc
 #define TICK_SHIFT      27 /* of ns */
 #define CLASS_BYTES     160 /* of a class, the smallest room that has its names */
 #define ENVS_BYTES      1024
@@ -56,6 +57,14 @@ struct ruby_place {
 	__u64 ran;    /* the loop that the next vm_exec() has called was met */
 	__u64 tag;    /* in the C frame of the newest vm_exec(); 0 after the first loop */
 };
+
+/* Copies push[] only if it is used. */
+static __always_inline void copy_proc(struct ruby_proc *to, const struct ruby_proc *from)
+{
+	__builtin_memcpy(to, from, __builtin_offsetof(struct ruby_proc, push));
+	if (from->pushes)
+		__builtin_memcpy(to->push, from->push, sizeof(to->push));
+}
 
 #include "list.bpf.h"
 
@@ -141,6 +150,7 @@ static __always_inline void move_proc(struct ruby_proc *p, __u64 bias)
 {
 	p->ec_at += p->ec_kind > PYTHON_TLS_OFFSET ? bias : 0;
 	p->symbols += p->symbols ? bias : 0;
+	p->pushes += p->pushes ? bias : 0;
 	for (int i = 0; i < RUBY_EXEC_PARTS; i++)
 		p->exec[i] += p->exec[i] ? bias : 0;
 }
@@ -186,6 +196,28 @@ __global __u64 ruby_context(struct ruby_scratch *s, __u64 tp, __u64 vector)
 	return value;
 }
 
+/* Returns whether the thread is making its newest frame, which still has the words of an earlier one. */
+__global int ruby_pushes(struct walk *w, struct ruby_scratch *s)
+{
+	__u64 at, i = 0, k;
+	__u32 found;
+
+	if (!w || !s)
+		return 0;
+	at = w->first_pc - s->proc.pushes;
+	if (!s->proc.pushes || at > RUBY_PUSH_SPAN)
+		return 0;
+	for (__u64 step = RUBY_PUSHES / 2; step; step /= 2) {
+		k = i + step;
+		FORGET(k);
+		if (s->proc.push[k & (RUBY_PUSHES - 1)] >> RUBY_PUSH_BITS <= at)
+			i = k;
+	}
+	FORGET(i);
+	found = s->proc.push[i & (RUBY_PUSHES - 1)];
+	return at - (found >> RUBY_PUSH_BITS) < (found & RUBY_PUSH_SIZE);
+}
+
 __global int ruby_begin(struct walk *w)
 {
 	struct ruby_scratch *s;
@@ -214,7 +246,10 @@ __global int ruby_begin(struct walk *w)
 		return 0;
 	s->own.stack = words[EC_STACK / 8];
 	s->own.stack_size = 8 * words[EC_SIZE / 8];
-	place_of(w)->own.newest = w->list.frame = words[EC_FRAME / 8];
+	w->list.frame = words[EC_FRAME / 8];
+	if (w->list.frame && ruby_pushes(w, s))
+		w->list.frame += s->proc.at.frame_size;
+	place_of(w)->own.newest = w->list.frame;
 	place_of(w)->own.tag = words[EC_TAG / 8];
 	s->own.tick = (__u32)(bpf_ktime_get_ns() >> TICK_SHIFT);
 	return 0;

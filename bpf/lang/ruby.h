@@ -35,6 +35,10 @@ struct ruby_layout {
 };
 
 #define RUBY_EC_GLOBAL  255
+#define RUBY_PUSHES     128 /* a power of 2; Debian's 2.7.4 has 67 */
+#define RUBY_PUSH_BITS  9
+#define RUBY_PUSH_SIZE  ((1 << RUBY_PUSH_BITS) - 1)
+#define RUBY_PUSH_SPAN  ((1 << (32 - RUBY_PUSH_BITS)) - 2)
 #define RUBY_EXEC_PARTS 2 /* the function, and the part that the compiler has moved away */
 
 /* One process. Map `ruby_procs`: HASH, key: u32 tgid. Nothing here changes while the process runs.
@@ -51,8 +55,11 @@ struct ruby_proc {
 	__u64 exec[RUBY_EXEC_PARTS]; /* addresses of vm_exec(), which calls the loop; 0: unknown */
 	__u32 exec_size[RUBY_EXEC_PARTS];
 	struct ruby_layout at;
+	__u64 pushes; /* address to which push[] is relative; 0: there are none, and push[] is not valid */
+	__u32 push[RUBY_PUSHES]; /* instructions that write the newest frame, up to 2.7: the offset of the first <<
+	                          * RUBY_PUSH_BITS | bytes, ascending; all bits: none */
 };
-ABI_SIZE(ruby_proc, 80);
+ABI_SIZE(ruby_proc, 88 + 4 * RUBY_PUSHES);
 
 /* Frames: code id << 20 | position in the instructions, in words. */
 #define RUBY_CODE_BITS 40

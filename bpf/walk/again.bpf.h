@@ -81,6 +81,7 @@ __global int walk_reset(struct walk *w)
 	w->frame_lang = w->frame_begun = 0;
 	__builtin_memset(w->frame_own, 0, sizeof(w->frame_own));
 	w->first_sp = w->sp;
+	w->first_pc = w->pc;
 	return 0;
 }
 

@@ -120,7 +120,7 @@ struct walk {
 	__u32 frame_begun;          /* the language that uses frame_own[] */
 	__u64 frame_own[FRAME_OWN]; /* that language's own data, of this walk */
 
-	__u64 first_sp;             /* sp at the walk's beginning */
+	__u64 first_sp, first_pc;   /* sp and pc at the walk's beginning */
 	__u64 back;                 /* bytes by which the walk begins before pc */
 	__u64 gaps[WALK_GAPS];      /* from earlier walks: missing pages after stacks, with the low bits of the pid
 	                             * below */

@@ -42,6 +42,7 @@ static int attach(const struct lang_file *f, const struct mapping *m, bool is_fi
 	memcpy(p, f->opened, sizeof(*p));
 	p->ec_at += p->ec_kind > PYTHON_TLS_OFFSET && m ? m->bias : 0;
 	p->symbols += p->symbols && m ? m->bias : 0;
+	p->pushes += p->pushes && m ? m->bias : 0;
 	for (int i = 0; i < RUBY_EXEC_PARTS; i++)
 		p->exec[i] += p->exec[i] && m ? m->bias : 0;
 	return 0;

@@ -381,8 +381,11 @@ int ruby_open(struct elf *e, struct ruby_proc *ret)
 	ret->ec_add = tls.add;
 	ret->ec_kind = tls.kind;
 	find_symbols(e, ret);
-	if (!ehframe_ranges(e, &ranges))
+	if (!ehframe_ranges(e, &ranges)) {
 		find_exec(e, &ranges, ret);
+		if (version <= V(2, 7))
+			ruby_find_pushes(e, &ranges, ret);
+	}
 	eh_ranges_done(&ranges);
 	return 0;
 }
