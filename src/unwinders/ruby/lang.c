@@ -76,7 +76,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 const struct lang lang_ruby = {
 	.name = "ruby",
 	.program = "ruby",
-	.version = 11,
+	.version = 12,
 	.proc_size = sizeof(struct ruby_proc),
 	.table = table,
 	.open = open_file,
