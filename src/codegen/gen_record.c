@@ -167,12 +167,15 @@ void gen_missing(struct gen *g, const struct map *m)
  * the map's own function instead of the helper (do_misc_fixups(), kernel/bpf/verifier.c). */
 void gen_update_lost(struct gen *g, struct ir *result, const struct map *m)
 {
-	struct ir *error = ir_resize(g->ir, result, sizeof(int), true), *full, *refused;
-	struct ir *is_full = ir_compare(g->ir, IR_EQ, error, ir_int(g->ir, (uint64_t)-E2BIG));
+	struct ir *error, *is_full, *full, *refused;
 
-	count_lost(g, ir_select(g->ir, is_full, ir_int(g->ir, LOST_MAP), ir_int(g->ir, LOST_UPDATE)));
-	if (!m->key) /* an array: the kernel refuses nothing */
+	if (!m->key) { /* an array, which is never full: Linux 6.1 would follow another branch through all loops */
+		gen_lost(g, LOST_UPDATE);
 		return;
+	}
+	error = ir_resize(g->ir, result, sizeof(int), true);
+	is_full = ir_compare(g->ir, IR_EQ, error, ir_int(g->ir, (uint64_t)-E2BIG));
+	count_lost(g, ir_select(g->ir, is_full, ir_int(g->ir, LOST_MAP), ir_int(g->ir, LOST_UPDATE)));
 	full = problem_id(g, PROBLEM_FULL, m->index);
 	refused = problem_id(g, PROBLEM_UPDATE, m->index);
 	count_problem(g, ir_select(g->ir, is_full, full, refused));
