@@ -44,8 +44,8 @@ struct v8_proc {
 	__u16 code_flags, code_mask, code_first, code_last, code_apart;
 	/* Kinds of the frames of compiled wrappers between JavaScript and WebAssembly; 0: none */
 	__u16 to_wasm, from_wasm;
-	/* At the beginning of a page of V8's heap: its flags, u32, and those that are set while V8 marks what is alive;
-	 * marking 0: unknown */
+	/* A page of V8's heap has its flags, u32, at the offset page_flags. page_marking: the flags that are set while
+	 * V8 marks living objects; 0: unknown */
 	__u16 page_flags, page_marking;
 	__u16 pad[3];
 	__u64 builtins;     /* the embedded builtins: ELF vaddr */

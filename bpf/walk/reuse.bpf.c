@@ -10,7 +10,7 @@
 
 #include "bpf/lib/who.bpf.h"
 
-/* The last address of a user process, and more: operands of a search are below 2^63. */
+/* Above all addresses of user processes. Operands of a search are below 2^63. */
 #define ADDRESS_MAX (1ULL << 62)
 #define GONE_MAX    8 /* mappings that one call forgets: a library has one or two */
 

@@ -408,8 +408,8 @@ static void quick_variable(struct gen *g, struct expr *n, struct asked *asked, s
 	ir_branch(g->ir, ir_compare(g->ir, IR_NE, bits, ir_int(g->ir, 0)), yes, no);
 }
 
-/* The condition of most events, all of whose verdicts are known. The left side of an && or || is always evaluated, so
- * a verdict that it asks for is known in the right side, but not the reverse. */
+/* Generates a condition for events whose verdicts are all known: most events. The left side of an && or || is always
+ * evaluated, so the right side knows the left side's verdict. What follows does not know the right side's. */
 static void quick(struct gen *g, struct expr *n, struct asked *asked, struct ir_block *yes, struct ir_block *no,
 	struct ir_block *slow)
 {

@@ -182,7 +182,8 @@ bool session_drain(struct session *s, uint64_t slice_ns)
 		read_ring(s);
 		all = work_off(s);
 	}
-	if (s->follow && all) { /* events after a waiting walk must wait, too; later walks may be in the ring now */
+	/* No event is passed on before an older walk. All walks until `now` are done; the ring may have later ones. */
+	if (s->follow && all) {
 		follow_drain(s->follow, now);
 		unwinders_publish(s->unwinders);
 		reuse_open(&s->reuse, s->target, &s->shared); /* not before: the start would take longer */

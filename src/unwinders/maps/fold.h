@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold.h - what is known of the registers at one instruction of a BPF program, when the constants in .rodata are known.
- */
+/* fold.h - computes the values of registers in a BPF program, as far as they depend on the constants in .rodata. */
 #pragma once
 #include <linux/bpf.h>
 #include <stdbool.h>

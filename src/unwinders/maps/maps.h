@@ -30,7 +30,7 @@ struct walk_maps {
 	 * there; NULL deletes them. */
 	int (*set_inode)(struct walk_maps *m, const struct inode_key *key,
 		const struct inode_file *value);
-	/* When this returns, all tables are there. Returns false before the first flush(), when mappings wait, too. */
+	/* Puts all tables into the kernel's map. Before the first flush() it does nothing, and returns false. */
 	bool (*put_tables)(struct walk_maps *m);
 	/* When this returns, all tables and mappings are there. Mappings wait for the first call. */
 	int (*flush)(struct walk_maps *m);

@@ -16,7 +16,7 @@ struct current { /* zero it first, but for files */
 	size_t n;
 };
 
-/* Reads the process's mappings. If it cannot be read, there are none. */
+/* Reads the process's mappings. If this fails, current_only() keeps all mappings. */
 void current_read(struct current *c, struct target *t, uint32_t pid);
 /* Empties the mappings of other files. Does nothing if the process was not read. */
 void current_only(const struct current *c, struct mapping_chunk *chunk);

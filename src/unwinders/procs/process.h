@@ -11,7 +11,7 @@ struct process {
 	bool dead;         /* exited: kept for names of its addresses */
 	time_t gone;       /* time at which it was first found missing; 0: not yet */
 	bool readable;     /* userspace could read memory that a walk could not */
-	uint64_t known_at; /* CLOCK_MONOTONIC ns: its mappings are those of that time, at least */
+	uint64_t known_at; /* CLOCK_MONOTONIC ns: its mappings are as new as this, or newer */
 	bool reuses;       /* a mapping came to the place of another one */
 	bool published;    /* the kernel half has it */
 	bool changed;      /* the kernel half lacks its latest changes: see processes_publish() */

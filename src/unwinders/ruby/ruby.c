@@ -80,7 +80,7 @@ struct symbols {
 	unsigned left; /* instructions that may still be decoded */
 };
 
-/* On arm64 the address is made of a page and an offset, and what is compared is in a register. */
+/* On arm64, two instructions make the address: a page, then an offset. The number that is compared is in a register. */
 static void look_at_arm(struct symbols *s, const struct code_insn *i)
 {
 	const struct code_operand *a = &i->operand[0], *b = &i->operand[1];

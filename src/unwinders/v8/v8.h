@@ -49,7 +49,7 @@ struct v8_row {
 	int8_t position_start;     /* base of the offsets in a table of positions */
 	bool position_bits;        /* its entries have two bits with the offset, not a sign */
 	uint8_t page_flags;        /* in a page of the heap: flags */
-	uint8_t page_marking;      /* flags that are set while V8 marks what is alive; 0: unknown */
+	uint8_t page_marking;      /* flags that are set while V8 marks living objects; 0: unknown */
 	uint8_t wasm_size, wasm_index; /* in a WasmCode: bytes of instructions, the function's index; 0: unknown */
 };
 /* Returns the row of a version, which may be newer than the last row. */

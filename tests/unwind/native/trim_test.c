@@ -198,7 +198,7 @@ static void survives(char *elf, size_t size)
 	free(elf);
 }
 
-/* Each copy has exactly its size, so that the sanitizers see what is read or written beyond it. */
+/* Each copy has exactly its size, so that the sanitizers find reads and writes beyond it. */
 static void test_damage(void)
 {
 	static const uint8_t codes[] = {BPF_JMP | BPF_JA, BPF_JMP32 | BPF_JEQ, WIDE, BPF_JMP | BPF_CALL};
