@@ -339,12 +339,13 @@ static void *load(void *arg)
 
 void entries_expect(struct entries *e, uint32_t languages)
 {
-	e->expected = languages;
+	e->expected |= languages;
 }
 
+/* Walks that want only some languages are useless without them, even if no process has one yet. */
 static uint32_t wanted(const struct entries *e, const struct unwinders *u)
 {
-	return e->loaded | e->expected | unwinders_languages(u);
+	return e->loaded | e->expected | e->img->languages | unwinders_languages(u);
 }
 
 void entries_open_next(struct entries *e, const struct unwinders *u)

@@ -113,6 +113,13 @@ static int follow_processes(struct session *s)
 	return r;
 }
 
+static uint32_t usual_languages(const struct session *s, int pid)
+{
+	_cleanup_(freep) char *exe = proc_exe(s->target, pid);
+
+	return exe ? unwinders_usual_languages(exe) : 0;
+}
+
 /* Leaves out the kernel's threads, which have no program. Returns the languages of the programs by their names: to load
  * the programs that walk again, for a language that is found later, costs more than all these names. */
 static uint32_t look_at_programs(struct session *s)
@@ -151,6 +158,22 @@ static void read_all(struct session *s, struct image_object *o)
 		session_read_one_process(s);
 }
 
+/* A process that has just begun has not mapped its interpreter yet: its program's name tells the language. */
+static void expect_of_program(struct session *s, struct image_object *o)
+{
+	const struct roots *roots = &s->opt.roots;
+	const struct child *c = s->opt.child;
+	uint32_t languages = 0;
+
+	for (size_t i = 0; i < roots->n; i++)
+		languages |= usual_languages(s, roots->pids[i]);
+	if (s->opt.pid)
+		languages |= usual_languages(s, s->opt.pid);
+	if (c)
+		languages |= c->traced ? usual_languages(s, c->pid) : unwinders_usual_languages(c->argv[0]);
+	image_object_expect(o, languages);
+}
+
 /* The command of -c is this user's own. */
 static void warn_rights(const struct session *s, bool user, bool kernel)
 {
@@ -180,6 +203,8 @@ int session_open_unwinders(struct session *s, struct image_object *o)
 		unwinders_add_process(s->unwinders, (int)img->named[i]);
 	if (!r && (img->user_stacks || img->requests) && !s->opt.pid && !s->opt.child && !s->unread)
 		read_all(s, o);
+	else if (!r && img->user_stacks)
+		expect_of_program(s, o);
 	if (!r && img->user_stacks)
 		image_object_load_walks(o, s->unwinders);
 	if (!r)

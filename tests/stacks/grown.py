@@ -44,11 +44,11 @@ def libpython():
 class Tracer:
     """strata -v of one process, or of all (None), whose standard error is read while it runs."""
 
-    def __init__(self, pid, where):
+    def __init__(self, pid, where, script=SCRIPT):
         self.lines = []
         self.out = pathlib.Path(where, 'stacks')
         with open(self.out, 'w', encoding='utf-8') as out:
-            self.process = subprocess.Popen([STRATA, '-v', *(['-p', str(pid)] if pid else []), '-e', SCRIPT],
+            self.process = subprocess.Popen([STRATA, '-v', *(['-p', str(pid)] if pid else []), '-e', script],
                                             stdout=out, stderr=subprocess.PIPE, text=True)
         threading.Thread(target=self.read, daemon=True).start()
         waits.until(lambda: self.says('Attached '), 'the probes to be attached', 60)
@@ -165,8 +165,23 @@ def asleep():
             sleeps.kill()
 
 
+def begins():
+    """A Java program that has not mapped libjvm yet: its first stacks have its language."""
+    with tempfile.TemporaryDirectory() as where:
+        java = shutil.copy(GROWN, pathlib.Path(where, 'java'))
+        for program, script, what in ((java, SCRIPT, 'a program of its name'),
+                                      (GROWN, SCRIPT.replace('ustack', 'javastack'), 'a script that wants only it')):
+            with subprocess.Popen([program, 'exec', '/bin/true'], stdin=subprocess.PIPE) as begins_now:
+                tracer = Tracer(begins_now.pid, where, script)
+                loaded = tracer.says('languages loaded')
+                tracer.stop()
+                cases.check(len(loaded) == 1 and 'hotspot' in loaded[0], f'java: loaded at once for {what}', loaded)
+                begins_now.kill()
+
+
 def main():
     asleep()
+    begins()
     python()
     node()
     return cases.done()
