@@ -239,20 +239,34 @@ static __always_inline __u64 read_stream(struct v8_scratch *s, __u64 stream)
 	return v8_mix(v8_mix(v8_mix(0, s->words[0]), s->words[1]), s->words[2]) | 1;
 }
 
+/* Returns such a hash for compiled code of a function. Code of another function that V8 allocates in the same order
+ * after a collection has the same words at the same place, so the function is in the hash. */
+static __always_inline __u64 read_code(struct v8_scratch *s, __u64 stream, __u64 shared)
+{
+	__u64 code = read_stream(s, stream), of = code ? read_shared(s, shared) : 0;
+
+	return of ? v8_mix(code, of) | 1 : 0;
+}
+
 /* Returns 0 if the memo is still valid. */
 __global int v8_verify(struct v8_scratch *s, __u32 k)
 {
 	struct v8_memo *m;
-	__u64 shared = 0;
+	__u64 shared = 0, print;
 
 	if (!s)
 		return -1;
 	m = &s->memo[k & (V8_MEMO - 1)];
 	/* A dead object keeps its content for a while, so compare the function's object first. */
-	if (!m->in_stream && (read_user(m->function - 1 + s->proc.function_shared, &shared) ||
-		shared != m->object))
+	if (m->in_stream != V8_INSTANCE && read_user(m->function - 1 + s->proc.function_shared, &shared))
 		goto not;
-	if ((m->in_stream ? read_stream(s, m->object) : read_shared(s, m->object)) != m->print)
+	if (m->in_stream == V8_INSTANCE)
+		print = read_stream(s, m->object);
+	else if (m->in_stream == V8_CODE)
+		print = read_code(s, m->object, shared);
+	else
+		print = shared == m->object ? read_shared(s, shared) : 0;
+	if (print != m->print)
 		goto not;
 	m->round = s->round;
 	m->calm = calm_time(s, m);
@@ -414,8 +428,8 @@ __global int v8_learn_place(struct walk *w, struct v8_scratch *s)
 	if (f->compiled && !f->wasm && f->at < 0 && m->frame) {
 		code = stream ? read_stream(s, stream) : 0;
 		if (code) {
+			m->print = v8_mix(code, m->print) | 1;
 			m->object = stream;
-			m->print = code;
 			m->in_stream = V8_CODE;
 		}
 	}

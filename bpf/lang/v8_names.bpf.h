@@ -65,7 +65,15 @@ __global int v8_read_text(__u64 string, __u32 map_type, struct v8_text *out)
 	return 0;
 }
 
-/* Words after the variables and their descriptions: a class's variable, the name. */
+static __always_inline int is_string(const struct v8_proc *p, __u64 object)
+{
+	int type = instance_type(p, object);
+
+	return type >= 0 && type < V8_STRINGS;
+}
+
+/* Words after the variables and their descriptions: a class's variable, the name, the inferred name; each may be an
+ * empty string. The first object of another kind is the outer scope, or the map of the next object in the heap. */
 #define SCOPE_TAIL 4
 
 __global int v8_read_name(struct v8_record *r)
@@ -89,9 +97,14 @@ __global int v8_read_name(struct v8_record *r)
 	at = name - 1 + p->scope_locals;
 	hashed = count >= V8_SCOPE_HASHED && !read_user(at, &slot) && instance_type(p, slot) >= V8_STRINGS;
 	at += 8 * (hashed ? count + 1 : 2 * count);
-	for (int i = 0; i < SCOPE_TAIL; i++, at += 8)
-		if (!read_user(at, &slot) && is_object(slot) && !v8_read_text(slot, p->map_type, &r->name))
+	for (int i = 0; i < SCOPE_TAIL; i++, at += 8) {
+		if (read_user(at, &slot) || !is_object(slot))
+			continue;
+		if (!is_string(p, slot))
+			break;
+		if (!v8_read_text(slot, p->map_type, &r->name))
 			return 0;
+	}
 	return -1;
 }
 

@@ -38,7 +38,7 @@ struct v8_memo {
 	__u64 where;    /* BytecodeArray; in compiled code the address looked up */
 	__u64 frame;    /* 0: no frame is shown */
 	__u64 object;   /* SharedFunctionInfo, or an object that read_stream() reads */
-	__u64 print;    /* hash of the object: read_shared(), read_stream() */
+	__u64 print;    /* hash of the object: read_shared(), read_code(), read_stream() */
 	__u32 offset;   /* the offset in the bytecode, as in the frame; 0: compiled code */
 	__u32 round;    /* the round in which it was last checked */
 	__u64 who;      /* the process's generation, and the thread */

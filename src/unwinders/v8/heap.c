@@ -285,7 +285,8 @@ static bool is_uncompiled(const struct v8_heap *h, uint64_t object)
 
 /* The used slots of a ScopeInfo: flags, parameters, n, (from 12.8 on its start and end), n names (or a table
  * of them), n descriptions, then, depending on flags, a class's variable, the function's name and its
- * variable, the inferred name, before 12.8 its start and end. A string in these last slots is a name. */
+ * variable, the inferred name, before 12.8 its start and end. A string in these last slots is a name,
+ * or empty. The first object of another kind is the outer scope, or the map of the next object in the heap. */
 #define TAIL 6
 
 static int32_t names_and_descriptions(const struct v8_heap *h, uint64_t scope, int32_t first,
@@ -310,6 +311,8 @@ static void scope_name(const struct v8_heap *h, uint64_t scope, struct str *name
 	at += names_and_descriptions(h, scope, first + 8 * at, n);
 	for (int i = 0; i < TAIL; i++, at++) {
 		if (!v8_word(h, scope, first + 8 * at, &slot))
+			return;
+		if (is_object(slot) && string_type(h, slot) < 0)
 			return;
 		if (is_object(slot) && !name->len)
 			v8_string(h, slot, 512, name);
