@@ -234,7 +234,28 @@ static __always_inline int name_code(struct lua_scratch *s, __u64 addr, int read
 	return -1;
 }
 
-/* Returns the cookie of the Proto whose head is in s->code: words that do not change. */
+/* Returns a hash of the text of a chunk's name, which a string that takes its address does not have. LuaJIT's strings
+ * have a number (GCstr.sid; before 2020 only the hash) and the hash of the text; Lua's long strings have no hash, and
+ * paths differ at the end. 0: not readable. */
+static __always_inline __u64 text_hash(struct lua_scratch *s, __u64 name)
+{
+	__u64 head[2], end[4], h;
+
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)(name + 8)))
+		return 0;
+	if (s->proc.kind == LUA_JIT)
+		return seen_mix(head[0] >> 32, head[1]);
+	if ((head[0] & TYPE_VARIANT) == TYPE_SHORT)
+		return seen_mix(head[0] >> 32, head[0] >> 24 & 0xff);
+	h = head[1];
+	if (h < sizeof(end) || bpf_probe_read_user(end, sizeof(end), (const void *)(name + STRING_TEXT + h - sizeof(end))))
+		return h;
+	for (int i = 0; i < 4; i++)
+		h = seen_mix(h, end[i]);
+	return h;
+}
+
+/* Returns the cookie of the Proto whose head is in s->code: words that do not change, and the chunk's name. */
 __global __u64 lua_cookie(struct lua_scratch *s)
 {
 	const struct lua_layout *at;
@@ -243,10 +264,13 @@ __global __u64 lua_cookie(struct lua_scratch *s)
 	if (!s)
 		return 0;
 	at = &s->proc.at;
-	if (s->proc.kind == LUA_JIT)
-		return seen_mix(seen_mix(code_word(s, JIT_NAME), code_word(s, JIT_LINE)), code_word(s, JIT_SIZE));
-	h = seen_mix(seen_mix(code_word(s, at->source), code_word(s, at->code)), (__u32)code_word(s, PUC_SIZE));
-	return seen_mix(h, (__u32)code_load(s, at->first_line));
+	if (s->proc.kind == LUA_JIT) {
+		h = seen_mix(text_hash(s, code_word(s, JIT_NAME)), code_word(s, JIT_LINE));
+		return seen_mix(seen_mix(h, code_word(s, JIT_NAME)), code_word(s, JIT_SIZE));
+	}
+	h = seen_mix(text_hash(s, code_word(s, at->source)), (__u32)code_load(s, at->first_line));
+	h = seen_mix(seen_mix(h, code_word(s, at->source)), code_word(s, at->code));
+	return seen_mix(h, (__u32)code_word(s, PUC_SIZE));
 }
 
 /* Puts the Proto or GCproto at addr, or a function in C (CODE_C()), into the memo. Returns 0. */

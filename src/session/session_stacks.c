@@ -158,7 +158,7 @@ static void read_all(struct session *s, struct image_object *o)
 		session_read_one_process(s);
 }
 
-/* A process that has just begun has not mapped its interpreter yet: its program's name tells the language. */
+/* A process that has just begun has not mapped its interpreter yet: its program's name gives the language. */
 static void expect_of_program(struct session *s, struct image_object *o)
 {
 	const struct roots *roots = &s->opt.roots;
