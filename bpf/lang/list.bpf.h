@@ -25,6 +25,7 @@
  *     LIST_MEMO_OWN     its members of the memo, or nothing
  *     MEMO_TAGS         bits of an address that are not part of it; 0: none
  *     LIST_COPY(to, from)   copies a struct STEM_proc, if not all of it is always needed
+ *     LIST_REST(w, s, frame)   if frames are an array, newest first: bytes from the frame to the end of the array
  *
  * Afterwards it defines the functions that are declared below. */
 #pragma once
@@ -300,19 +301,37 @@ static __always_inline int refresh(struct list_memo *m, struct walk *w, const st
 
 /* ---- the window ---- */
 
-/* Reads the frame into the window, together with the next frames, which lie before it. The window starts at
- * the beginning of the frame's page: the page before may be missing, and a read that faults costs as much as
- * ten others. Returns 0 on success, -1 on failure. */
+#ifdef LIST_REST
+/* Sets the part of the stack to read for the frame: this one and the next ones, which lie after it. */
+static __always_inline void window_of(struct walk *w, struct LIST(scratch) *s, __u64 frame, __u64 *start, __u64 *size)
+{
+	__u64 rest = LIST_REST(w, s, frame);
+
+	*start = frame;
+	*size = rest < FRAME_BYTES ? FRAME_BYTES : rest > WINDOW ? WINDOW : rest;
+}
+#else
+/* Sets the part of the stack to read for the frame: this one and the next ones, which lie before it. It starts at the
+ * beginning of the frame's page: the page before may be missing, and a read that faults costs as much as ten others. */
+static __always_inline void window_of(struct walk *w, struct LIST(scratch) *s, __u64 frame, __u64 *start, __u64 *size)
+{
+	*start = frame & ~(WINDOW - 1ULL);
+	*size = frame - *start + FRAME_BYTES;
+	if (*size > WINDOW) { /* the frame ends in the next page, or pages are larger */
+		*start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
+		*size = WINDOW;
+	}
+}
+#endif
+
+/* Reads the frame into the window, together with the next frames. Returns 0 on success, -1 on failure. */
 __global int LIST(window)(struct walk *w, struct LIST(scratch) *s, __u64 frame)
 {
-	__u64 start = frame & ~(WINDOW - 1ULL), size = frame - start + FRAME_BYTES;
+	__u64 start, size;
 
 	if (!w || !s)
 		return -1;
-	if (size > WINDOW) { /* the frame ends in the next page, or pages are larger */
-		start = (frame + FRAME_BYTES - WINDOW + 63) & ~63ULL;
-		size = WINDOW;
-	}
+	window_of(w, s, frame, &start, &size);
 	if (bpf_probe_read_user(s->window, size & (2 * WINDOW - 1), (const void *)start) &&
 		read_alone(s, frame, &start, &size))
 		return -1;

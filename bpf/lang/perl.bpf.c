@@ -28,6 +28,11 @@ struct perl_own {
 	__u64 sub, file;     /* the code that is looked up: a CV or enum perl_kind; a string */
 	__u64 name, package; /* its HEKs, or 0 */
 	__u64 cop;           /* the statement that the next frame runs */
+	struct {             /* what this walk has read last: neighbours often have the same package and file */
+		__u64 stash, package, head; /* a stash, its name's HEK and the first word of that */
+		__u64 file, file_hash;
+		__u32 stash_walk, file_walk; /* the walk that read them */
+	} last;
 };
 
 struct perl_place {
@@ -350,10 +355,12 @@ static __always_inline __u32 record_size(const struct perl_code_record *r)
 /* Returns the HEK of a stash's name as caller() has it, or a PACKAGE_ value. */
 __global __u64 perl_package(struct perl_scratch *s, __u64 stash)
 {
-	__u64 body = 0, aux, name = 0, count = 0;
+	__u64 body = 0, aux, name, count = 0, words[AUX_COUNT / 8 + 1] = {};
 
 	if (!s || !stash)
 		return PACKAGE_NAMELESS;
+	if (s->own.last.stash == stash && s->own.last.stash_walk == s->walk)
+		return s->own.last.package;
 	if (read_word(stash + SV_ANY, &body))
 		return PACKAGE_UNREADABLE;
 	aux = body + HV_AUX;
@@ -362,18 +369,26 @@ __global __u64 perl_package(struct perl_scratch *s, __u64 stash)
 			return PACKAGE_UNREADABLE;
 		aux += 8 * (count + 1);
 	}
-	if (read_word(aux, &name) || read_word(aux + AUX_COUNT, &count))
+	if (bpf_probe_read_user(words, sizeof(words), (const void *)aux))
 		return PACKAGE_UNREADABLE;
+	name = words[0];
 	/* An array of names, whose first is the stash's own; it has no other one after a delete of the stash. */
-	if (count >> 32 && read_word(name, &name))
+	if (words[AUX_COUNT / 8] >> 32 && read_word(name, &name))
 		return PACKAGE_UNREADABLE;
-	return name ? name : PACKAGE_NAMELESS;
+	name = name ? name : PACKAGE_NAMELESS;
+	if (name == PACKAGE_NAMELESS || read_word(name, &body))
+		return name;
+	s->own.last.head = body;
+	s->own.last.stash = stash;
+	s->own.last.package = name;
+	s->own.last.stash_walk = s->walk;
+	return name;
 }
 
 /* Finds the HEKs of the sub in s->own. Returns 0 on success, -1 on failure. */
 __global int perl_names(struct perl_scratch *s)
 {
-	__u64 head[3] = {}, flags, name, stash = 0;
+	__u64 head[3] = {}, flags, name;
 	__u32 type;
 
 	if (!s)
@@ -400,53 +415,14 @@ __global int perl_names(struct perl_scratch *s)
 		return -1;
 	if (!read_word(head[SV_U / 8] + GP_EGV, &name) && name && read_word(name + SV_ANY, &head[SV_ANY / 8]))
 		return -1;
-	if (read_word(head[SV_ANY / 8] + GV_NAME, &s->own.name) || read_word(head[SV_ANY / 8] + GV_STASH, &stash))
+	if (bpf_probe_read_user(head, 16, (const void *)(head[SV_ANY / 8] + GV_NAME))) /* and GV_STASH */
 		return -1;
-	s->own.package = perl_package(s, stash);
+	s->own.name = head[0];
+	s->own.package = perl_package(s, head[1]);
 	return 0;
 }
 
-struct file_hash {
-	struct perl_scratch *s;
-	__u64 size; /* bytes, with the last NUL */
-	__u64 h;
-};
-
-/* Hashes one word of the file's name in s->code; the bytes after its end are stale. */
-static long hash_file(__u32 i, void *data)
-{
-	struct file_hash *hash = data;
-	__u64 at = 8ULL * i, word;
-
-	if (at >= hash->size)
-		return 1;
-	word = code_word(hash->s, at);
-	if (hash->size - at < 8)
-		word &= (1ULL << ((hash->size - at) * 8)) - 1;
-	hash->h = seen_mix(hash->h, word);
-	return 0;
-}
-
-/* Returns the cookie of the code in s->own. The strings of files that eval has run, "(eval 12)", have the same
- * addresses one after the other, and so have names that were freed. */
-__global __u64 perl_cookie(struct perl_scratch *s)
-{
-	struct file_hash hash = { .s = s };
-	__u64 head = 0;
-	long size;
-
-	if (!s)
-		return 0;
-	size = bpf_probe_read_user_str(s->code, CODE_BYTES, (const void *)s->own.file);
-	hash.size = size > 0 ? (__u64)size : 0;
-	hash.h = seen_mix(s->own.name, s->own.package);
-	bpf_loop(CODE_BYTES / 8, hash_file, &hash, 0);
-	if (s->own.name && !read_word(s->own.name, &head))
-		hash.h = seen_mix(hash.h, head);
-	if (s->own.package && !read_word(s->own.package, &head))
-		hash.h = seen_mix(hash.h, head);
-	return hash.h;
-}
+#include "perl_cookie.bpf.h"
 
 /* Puts the code in s->own into the memo, as addr. Returns 0. */
 __global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)

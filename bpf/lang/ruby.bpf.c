@@ -28,6 +28,7 @@
 #define LIST_MEMO_OWN   __u64 start, method, class; __u32 size, tick; __u64 body;
 #define MEMO_TAGS       1 /* a C function's method entry */
 #define LIST_COPY       copy_proc
+#define LIST_REST(w, s, frame) (place_of(w)->own.end + (s)->proc.at.frame_size - (frame))
 #define TICK_SHIFT      27 /* of ns */
 #define CLASS_BYTES     160 /* of a class, the smallest room that has its names */
 #define ENVS_BYTES      1024

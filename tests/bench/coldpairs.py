@@ -16,6 +16,7 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'unwind' / 'v8'))
 import binaries
 import cold
+import interpreters
 import java
 import javas
 import ruby
@@ -52,6 +53,7 @@ PROGRAMS = {
     'javascript': lambda work: cold.javascript_program(str(binaries.node('26'))),
     'java': java_program,
     'ruby': lambda work: ruby.cold_command(),
+    **interpreters.PROGRAMS,
 }
 
 
@@ -73,7 +75,7 @@ def main():
     cases = [(strata, s) for s in args.s or ['@[ustack] = count()'] for strata in args.strata]
     if len(cases) > len(RATES):
         p.error(f'at most {len(RATES)} cases')
-    with tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory(dir='/tmp') as work:
         command = PROGRAMS[args.p](pathlib.Path(work))
         rows = [draw(command, cases) for _ in range(args.n)]
     for case, times, ratios in zip(cases, zip(*rows), zip(*([t / row[0] for t in row] for row in rows))):
