@@ -248,7 +248,8 @@ static __always_inline __u64 text_hash(struct lua_scratch *s, __u64 name)
 	if ((head[0] & TYPE_VARIANT) == TYPE_SHORT)
 		return seen_mix(head[0] >> 32, head[0] >> 24 & 0xff);
 	h = head[1];
-	if (h < sizeof(end) || bpf_probe_read_user(end, sizeof(end), (const void *)(name + STRING_TEXT + h - sizeof(end))))
+	name += STRING_TEXT + h - sizeof(end);
+	if (h < sizeof(end) || bpf_probe_read_user(end, sizeof(end), (const void *)name))
 		return h;
 	for (int i = 0; i < 4; i++)
 		h = seen_mix(h, end[i]);
