@@ -246,19 +246,50 @@ static __always_inline int top_leaf(struct walk *w, struct hotspot_scratch *s, s
 	return w->fp - w->sp >= 8 * LEAF_WORDS || !hotspot_code(w, s, w->fp + 8);
 }
 
+/* Positions at the end of a stub that jumps to a handler of an exception: add $N,%rsp (83 c4 or 81 c4); pop %rbp, which
+ * the blob of exceptions lacks; pop %rdx, the return address; moves; jmp (ff e0 to e3). */
+enum { END_NONE = -1, END_POPPED = -2 }; /* or the words above the return address */
+
+__global int hotspot_stub_end(struct walk *w, struct hotspot_scratch *s)
+{
+	__u64 reach, added, rbp, pops, jumps = 0, from;
+
+	if (!w || !s || bpf_probe_read_user(s->chunk, HOTSPOT_AROUND, (void *)(w->pc - BEFORE)))
+		return END_NONE;
+	reach = w->pc - s->blob.code;
+	from = -1ULL << ((reach > BEFORE ? 0 : BEFORE - reach) & 63);
+	added = chunk_equal(s->chunk, 0xc4) & from;
+	added = (added & chunk_equal(s->chunk, 0x83) << 1) << 2 | (added & chunk_equal(s->chunk, 0x81) << 1) << 5;
+	rbp = chunk_equal(s->chunk, 0x5d) & added;
+	pops = chunk_equal(s->chunk, 0x5a) & (added | rbp << 1);
+	for (int i = 0; i < BEFORE / 8; i++)
+		jumps |= bytes_equal(s->chunk[i] & EACH_BYTE(0xfc), 0xe0) << (8 * i);
+	jumps &= chunk_equal(s->chunk, 0xff) << 1;
+	if (rbp >> BEFORE & 1)
+		return 1;
+	if (pops >> BEFORE & 1)
+		return 0;
+	return (pops & ((1ULL << BEFORE) - 1)) > jumps ? END_POPPED : END_NONE;
+}
+
 /* A stub has its size at calls; elsewhere its frame may be smaller, or have a frame pointer. Returns whether
  * top_pushed() has to look. */
 static __always_inline int top_stub_sized(struct walk *w, struct hotspot_scratch *s, struct hotspot_place *f)
 {
-	int words = prologue_words(w);
+	int words = prologue_words(w), end = words < 0 ? hotspot_stub_end(w, s) : END_NONE;
 	__u64 copy, rdx = w->regs[RULE_REG_RDX];
 
 	f->size = s->blob.size;
 	f->step = STEP_SIZE;
-	if (hotspot_in_cache(s, rdx) && hotspot_code(w, s, w->sp - 8) == rdx) {
-		f->step = STEP_GIVEN; /* the exception's blob has popped the return address to rdx */
+	if (end == END_POPPED && hotspot_in_cache(s, rdx)) {
+		f->step = STEP_GIVEN;
 		f->to_pc = rdx;
 		f->to_sp = w->sp;
+		return 0;
+	}
+	if (end >= 0 && hotspot_code(w, s, w->sp + 8 * end)) {
+		f->step = STEP_TOP;
+		f->size = end * 8;
 		return 0;
 	}
 	if (words < 0 && hotspot_code(w, s, w->sp + f->size - 8))
