@@ -53,7 +53,7 @@ def main():
                 seen = sorted(int(line) for line in first.logs() + second.logs())
                 cases.check(not dropped and seen == list(range(len(seen))) and len(seen) > SECONDS * 10,
                             f'{len(seen)} lines: none is lost, none comes twice', dropped, seen[:5], seen[-5:])
-                cases.check(counted(second) == len(seen), 'the counter has all', counted(second))
+                cases.check(counted(second) == len(seen), 'the counter has all', counted(second), sorted((home / 'spool').iterdir()))
     return cases.done()
 
 
