@@ -65,15 +65,18 @@ __global int v8_read_text(__u64 string, __u32 map_type, struct v8_text *out)
 	return 0;
 }
 
-static __always_inline int is_string(const struct v8_proc *p, __u64 object)
+/* Returns whether no name follows this object of a ScopeInfo's slot: it is the outer scope, which is in the last slot, or
+ * the map that the next object in the heap begins with. Only the map of maps is its own. */
+static __always_inline int is_behind_names(const struct v8_proc *p, __u64 slot)
 {
-	int type = instance_type(p, object);
+	__u64 map = 0, of = 0;
 
-	return type >= 0 && type < V8_STRINGS;
+	return instance_type(p, slot) == p->scope_type ||
+		(!read_user(slot - 1, &map) && !read_user(map - 1, &of) && of == map);
 }
 
-/* Words after the variables and their descriptions: a class's variable, the name, the inferred name; each may be an
- * empty string. The first object of another kind is the outer scope, or the map of the next object in the heap. */
+/* Words after the variables and their descriptions: a class's variable, the name, the inferred name; a name may be an
+ * empty string or undefined. */
 #define SCOPE_TAIL 4
 
 __global int v8_read_name(struct v8_record *r)
@@ -100,10 +103,10 @@ __global int v8_read_name(struct v8_record *r)
 	for (int i = 0; i < SCOPE_TAIL; i++, at += 8) {
 		if (read_user(at, &slot) || !is_object(slot))
 			continue;
-		if (!is_string(p, slot))
-			break;
 		if (!v8_read_text(slot, p->map_type, &r->name))
 			return 0;
+		if (is_behind_names(p, slot))
+			break;
 	}
 	return -1;
 }

@@ -285,9 +285,18 @@ static bool is_uncompiled(const struct v8_heap *h, uint64_t object)
 
 /* The used slots of a ScopeInfo: flags, parameters, n, (from 12.8 on its start and end), n names (or a table
  * of them), n descriptions, then, depending on flags, a class's variable, the function's name and its
- * variable, the inferred name, before 12.8 its start and end. A string in these last slots is a name,
- * or empty. The first object of another kind is the outer scope, or the map of the next object in the heap. */
+ * variable, the inferred name, before 12.8 its start and end. A string in these last slots is a name. */
 #define TAIL 6
+
+/* Returns whether the object is the outer scope, which is in the last slot, or the map that the next object in the heap
+ * begins with. Only the map of maps is its own. */
+static bool is_behind_scope(const struct v8_heap *h, uint64_t object)
+{
+	uint64_t map, of;
+
+	return v8_type(h, object) == h->at->scope_type ||
+		(v8_word(h, object, 0, &map) && v8_word(h, map, 0, &of) && of == map);
+}
 
 static int32_t names_and_descriptions(const struct v8_heap *h, uint64_t scope, int32_t first,
 	int32_t n)
@@ -312,7 +321,7 @@ static void scope_name(const struct v8_heap *h, uint64_t scope, struct str *name
 	for (int i = 0; i < TAIL; i++, at++) {
 		if (!v8_word(h, scope, first + 8 * at, &slot))
 			return;
-		if (is_object(slot) && string_type(h, slot) < 0)
+		if (is_object(slot) && is_behind_scope(h, slot))
 			return;
 		if (is_object(slot) && !name->len)
 			v8_string(h, slot, 512, name);
