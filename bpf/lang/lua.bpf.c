@@ -39,6 +39,8 @@ struct trace_slots {
 
 struct lua_own {
 	__u64 state; /* a lua_State, for the record */
+	__u64 text, text_hash; /* the chunk's name that was read last, and its hash: neighbours often have the same */
+	__u32 text_walk, pad;  /* the walk in which it was read */
 	struct trace_slots slots;
 };
 
@@ -237,7 +239,7 @@ static __always_inline int name_code(struct lua_scratch *s, __u64 addr, int read
 /* Returns a hash of the text of a chunk's name, which a string that takes its address does not have. LuaJIT's strings
  * have a number (GCstr.sid; before 2020 only the hash) and the hash of the text; Lua's long strings have no hash, and
  * paths differ at the end. 0: not readable. */
-static __always_inline __u64 text_hash(struct lua_scratch *s, __u64 name)
+static __always_inline __u64 read_text_hash(struct lua_scratch *s, __u64 name)
 {
 	__u64 head[2], end[4], h;
 
@@ -254,6 +256,18 @@ static __always_inline __u64 text_hash(struct lua_scratch *s, __u64 name)
 	for (int i = 0; i < 4; i++)
 		h = seen_mix(h, end[i]);
 	return h;
+}
+
+static __always_inline __u64 text_hash(struct lua_scratch *s, __u64 name)
+{
+	struct lua_own *own = &s->own;
+
+	if (own->text != name || own->text_walk != s->walk) {
+		own->text_hash = read_text_hash(s, name);
+		own->text = name;
+		own->text_walk = s->walk;
+	}
+	return own->text_hash;
 }
 
 /* Returns the cookie of the Proto whose head is in s->code: words that do not change, and the chunk's name. */
