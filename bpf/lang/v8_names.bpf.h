@@ -65,8 +65,8 @@ __global int v8_read_text(__u64 string, __u32 map_type, struct v8_text *out)
 	return 0;
 }
 
-/* Returns whether no name follows this object of a ScopeInfo's slot: it is the outer scope, which is in the last slot, or
- * the map that the next object in the heap begins with. Only the map of maps is its own. */
+/* Returns whether no name follows this object of a ScopeInfo's slot: it is the outer scope, which is in the last slot,
+ * or the map that the next object in the heap begins with. Only the map of maps is its own. */
 static __always_inline int is_behind_names(const struct v8_proc *p, __u64 slot)
 {
 	__u64 map = 0, of = 0;
