@@ -48,8 +48,9 @@ struct lua_place {
 	__u64 state;   /* the lua_State of the frames */
 	__u64 next;    /* the next frame, for the next activation of this state */
 	__u64 after;   /* PUC: the lua_State whose frames follow those that no loop runs */
+	__u64 leaf;    /* LuaJIT: the sp of the VM while one of its functions without a frame runs; 0: none does */
 	__u64 pc;      /* LuaJIT: the instruction that the next frame runs; 0: unknown */
-	__u64 inside;  /* an activation has begun */
+	__u64 inside;  /* 1: an activation has begun; 2: a frame of it was taken */
 };
 
 #include "list.bpf.h"

@@ -24,7 +24,8 @@
 /* global_State: vmstate (s32: the number of the trace that runs, or ~LJ_VMST_*: lj_obj.h) */
 #define GLOBAL_VMSTATE 0xb8
 #define VMSTATE_GC   2 /* smaller ones: the interpreter, C */
-#define VMSTATE_ASM  6 /* the states between: a trace is left, and perhaps another one is made */
+#define VMSTATE_EXIT 3 /* to VMSTATE_ASM: a trace is left, and perhaps another one is made */
+#define VMSTATE_ASM  6
 
 /* Values have 47 bits, the type above them. GCfunc: gct; ffid (byte 10; 0: in Lua, 1: in C, above: a builtin); pc,
  * behind the GCproto; f, of functions in C */
@@ -92,11 +93,51 @@ __global __u64 lua_compiled(struct walk *w)
 
 #include "lua_trace.bpf.h"
 
+static __always_inline int jit_has_function(__u64 base)
+{
+	__u64 word = 0;
+
+	return !(base & 7) && !read_word(base - 16, &word) && (word & ~VALUE_MASK) == VALUE_FUNCTION;
+}
+
+static __always_inline int is_base_in_pc(struct walk *w, __u64 low, __u64 high)
+{
+	return w->regs[RULE_REG_RBX] > low && w->regs[RULE_REG_RBX] <= high;
+}
+
+/* A function that returns writes its results over its frame, whose base is in rdx. The link is in rbx then; where C
+ * gets the results, the frame's size, and afterwards the base of the function that called C: the activation has no more
+ * frames. Returns the base of the frame before; 0: nothing returns. */
+__global __u64 jit_returned(struct walk *w, struct lua_scratch *s, __u64 low, __u64 high)
+{
+	__u64 link, size, word = 0;
+
+	if (!w || !s)
+		return 0;
+	link = w->regs[RULE_REG_RBX];
+	place_of(w)->own.pc = 0;
+	if (is_base_in_pc(w, low, high)) {
+		w->list.ended = jit_has_function(link);
+		return w->list.ended ? link : 0;
+	}
+	size = link & ~7ULL;
+	if (link > high - low && (link & LINK_TYPE) == LINK_LUA) {
+		if (read_word(link - 4, &word) || (word & 0xff) < BC_CALLM || (word & 0xff) > BC_ITERN)
+			return 0;
+		size = 8 * (2 + (word >> 8 & 0xff));
+		place_of(w)->own.pc = link;
+	}
+	if (!size || size > high - low || !jit_has_function(w->regs[RULE_REG_RDX] - size))
+		return 0;
+	w->list.ended = link <= high - low && (link & LINK_TYPE) <= LINK_C;
+	return w->regs[RULE_REG_RDX] - size;
+}
+
 /* Returns the base of the newest frame; 0: it is unreadable. In a trace it is that with which the trace began. The VM
  * has it in rdx (BASE), and the instruction in rbx (PC), also while a function without a frame runs. */
 __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 {
-	__u64 words[STATE_STACK / 8 + 1] = {}, base, value = 0;
+	__u64 words[STATE_STACK / 8 + 1] = {}, base, low, value = 0;
 	__u32 known = WALK_EXACT | WALK_REGS;
 
 	if (!w || !s || bpf_probe_read_user(words, sizeof(words), (const void *)state))
@@ -107,52 +148,63 @@ __global __u64 jit_base(struct walk *w, struct lua_scratch *s, __u64 state)
 			return 0;
 		return value ? value : base;
 	}
+	if (WALK_ARM64(w) || ((w->flags & known) != known && w->sp != place_of(w)->own.leaf))
+		return base;
 	value = w->regs[RULE_REG_RDX];
-	if (WALK_ARM64(w) || ((w->flags & known) != known && w->sp != w->first_sp + 8) || (value & 7) ||
-		value <= words[STATE_STACK / 8] + 8 || value > words[STATE_MAX / 8])
+	low = words[STATE_STACK / 8] + 8;
+	if (value <= low || value > words[STATE_MAX / 8])
 		return base;
-	if (read_word(value - 16, &words[0]) || (words[0] & ~VALUE_MASK) != VALUE_FUNCTION)
-		return base;
-	place_of(w)->own.pc = w->regs[RULE_REG_RBX];
-	return value;
+	if (!is_base_in_pc(w, low, words[STATE_MAX / 8]) && jit_has_function(value)) {
+		place_of(w)->own.pc = w->regs[RULE_REG_RBX];
+		return value;
+	}
+	value = jit_returned(w, s, low, words[STATE_MAX / 8]);
+	return value ? value : base;
 }
 
-/* Returns whether a trace is left: where C enters the VM, the frames above would be those of another call. */
-static __always_inline int jit_is_leaving(__u64 global)
+/* Returns the state of the VM: VMSTATE_; VMSTATE_EXIT where a trace runs; 0: it is unreadable. */
+static __always_inline __u32 jit_vmstate(__u64 global)
 {
 	__u64 word = 0;
-	__s32 state;
 
 	if (read_word(global + GLOBAL_VMSTATE, &word))
 		return 0;
-	state = (__s32)word;
-	return state > 0 || (~state > VMSTATE_GC && ~state <= VMSTATE_ASM);
+	return (__s32)word > 0 ? VMSTATE_EXIT : ~(__u32)word;
 }
 
 /* While a trace is left, its frame holds the registers that vm_exit_handler saves, so the VM's rule is wrong. The stack
  * of the state lacks frames until they are made from a snapshot: the newest one hides them, and its line is not known.
- * Begins the activation of such a frame. Returns 0 on success, -1 on failure. */
+ * Then the garbage collector may run, and the C frame has the instruction that comes next. In other states C enters the
+ * VM: the frames above would be those of another call. Begins the activation of such a frame. Returns 0 on success, -1
+ * on failure. */
 __global int jit_leave(struct walk *w, struct lua_scratch *s)
 {
-	__u64 rule = w && s && !(w->map.flags & MAPPING_ANON) ? jit_spread_rule(w) : 0, state = 0, base = 0, global = 0;
+	__u64 rule = w && s && !(w->map.flags & MAPPING_ANON) ? jit_spread_rule(w) : 0;
+	__u64 state = 0, base = 0, global = 0, pc = 0, frame;
 	struct lua_place *p;
+	__u32 vm;
 
 	if (!rule || !s || !w)
 		return -1;
 	p = &place_of(w)->own;
-	if (read_word(w->sp + cfa_offset(rule) - CFRAME_SIZE + CFRAME_L, &state) ||
-		read_word(state + STATE_GLOBAL, &global) || !jit_is_leaving(global) ||
-		read_word(global + s->proc.jit_base, &base) || (!base && read_word(state + STATE_BASE, &base)))
+	frame = w->sp + cfa_offset(rule) - CFRAME_SIZE;
+	if (read_word(frame + CFRAME_L, &state) || read_word(state + STATE_GLOBAL, &global))
+		return -1;
+	vm = jit_vmstate(global);
+	if (vm < VMSTATE_GC || vm > VMSTATE_ASM || (vm == VMSTATE_GC && w->flags & WALK_EXACT))
+		return -1;
+	if (read_word(frame + CFRAME_PC, &pc) || read_word(global + s->proc.jit_base, &base) ||
+		(!base && read_word(state + STATE_BASE, &base)))
 		return -1;
 	w->rule = rule;
-	p->pc = 0;
+	p->pc = vm == VMSTATE_GC ? pc + 4 : 0;
 	w->list.frame = p->next;
 	if (state == p->state)
 		return 0;
 	p->state = state;
 	w->list.frame = base - 8;
 	s->own.slots.base = 0;
-	s->own.slots.hides = LUA_HIDES;
+	s->own.slots.hides = vm == VMSTATE_GC ? 0 : LUA_HIDES;
 	return 0;
 }
 
@@ -163,8 +215,10 @@ static __always_inline int jit_enter(struct walk *w, struct lua_scratch *s)
 	struct lua_place *p = &place_of(w)->own;
 	__u64 frame = w->sp + cfa_offset(w->rule) - CFRAME_SIZE, state = 0, base;
 
-	if (cfa_offset(w->rule) < CFRAME_SIZE)
+	if (cfa_offset(w->rule) < CFRAME_SIZE) {
+		p->leaf = w->sp == w->first_sp ? w->sp + 8 : 0;
 		return 0;
+	}
 	if (read_word(frame + CFRAME_L, &state) || !jit_is_state(state) || read_word(frame + CFRAME_PC, &p->pc))
 		return !jit_leave(w, s) || (w->flags & WALK_EXACT) ? 0 : -1;
 	w->list.frame = p->next;
@@ -226,20 +280,23 @@ static __always_inline int jit_take(struct walk *w, struct lua_scratch *s, __u64
 {
 	struct lua_place *p = &place_of(w)->own;
 	__u64 function = 0, link = 0, code = 0;
+	int is_function;
 
 	if (jit_word(w, s, w->list.frame - 8, &function) || jit_word(w, s, w->list.frame, &link))
 		return -1;
+	is_function = (function & ~VALUE_MASK) == VALUE_FUNCTION;
 	function &= VALUE_MASK;
 	if (function == p->state) {
 		w->list.frame = 0;
 		return 0;
 	}
-	/* A function with variable arguments has two frames. */
+	/* A function with variable arguments has two frames. A builtin that returns writes its result over itself. */
 	if ((link & LINK_TYPEP) != LINK_VARARG) {
 		code = is_reference(function) ? trace_proto(s, (__u32)function, p->pc) : jit_code(function);
-		if (!code)
+		if (!code && (is_function || p->inside > 1 || s->own.slots.base))
 			return -1;
 	}
+	p->inside = 2;
 	if (code) {
 		*frame = frame_of(w, s, code, p->pc) | s->own.slots.hides;
 		s->own.slots.hides = 0;

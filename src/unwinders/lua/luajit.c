@@ -20,6 +20,7 @@
 enum {
 	VM_MIN = 8192, VM_MAX = 65536, /* bytes of the VM: 14,331 in 2.1.0-beta3, 16,609 in 2.1.1761786044 */
 	CFRAME_SIZE = 80, /* luajit/src/lj_frame.h */
+	PUSH_RBP = 0x55, POP_RBP = 0x5d,
 	GLOBAL_MAX = 4096, /* at least the size of global_State and jit_State up to trace */
 };
 
@@ -125,6 +126,11 @@ static const struct step saving[] = { { 0, 8, false }, { 1, 16, true }, { 2, 24,
 static const struct step restoring[] = { { 4, 40, true }, { 6, 32, true }, { 8, 24, true }, { 9, 16, true },
 	{ 10, 8, false }, { 11, CFRAME_SIZE, true } };
 
+/* BC_JLOOP enters a trace: sub rsp, 16; mov [rsp + 16], r12; mov [rsp + 8], r13; jmp rax */
+static const uint8_t enter[] = { 0x48, 0x83, 0xec, 0x10, 0x4c, 0x89, 0x64, 0x24, 0x10, 0x4c, 0x89, 0x6c, 0x24,
+	0x08, 0xff, 0xe0 };
+static const struct step entering[] = { { 4, CFRAME_SIZE + 16, true }, { sizeof(enter), CFRAME_SIZE, true } };
+
 static void add_steps(struct eh_rows *rows, uint64_t vaddr, const struct step *steps, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -148,6 +154,17 @@ static size_t leaf_end(struct code *c, const uint8_t *code, size_t size, size_t 
 	return 0;
 }
 
+/* Sets inside[] for the code of the function [at, end) in which the return address is at sp. One that calls C, such as
+ * fff_gcstep, keeps its return address in the VM's frame meanwhile: it begins with pop rbp, and ends with push rbp;
+ * ret. */
+static void mark_leaf(const uint8_t *code, size_t at, size_t end, uint8_t *inside)
+{
+	bool pops = end > at + 2 && code[at] == POP_RBP && code[end - 2] == PUSH_RBP;
+
+	for (size_t k = at; k < end; k++)
+		inside[k] = !pops || k == at || k == end - 1;
+}
+
 /* Functions without a frame that the VM calls within itself, such as lj_vm_floor(). Sets inside[] for their code. */
 static int find_leaves(const uint8_t *code, size_t size, uint8_t *inside)
 {
@@ -164,8 +181,7 @@ static int find_leaves(const uint8_t *code, size_t size, uint8_t *inside)
 		if (i.flow != CODE_CALL || i.target >= size || inside[i.target] || code[i.target] == save[0])
 			continue;
 		end = leaf_end(c, code, size, i.target);
-		for (size_t k = i.target; k < end; k++)
-			inside[k] = 1;
+		mark_leaf(code, i.target, end, inside);
 	}
 	return err;
 }
@@ -180,6 +196,8 @@ static void make_rules(const uint8_t *code, size_t size, uint64_t start, const u
 			add_steps(rows, start + i, saving, ARRAY_SIZE(saving));
 		else if (!memcmp(code + i, restore, sizeof(restore)))
 			add_steps(rows, start + i, restoring, ARRAY_SIZE(restoring));
+		else if (i + sizeof(enter) <= size && !memcmp(code + i, enter, sizeof(enter)))
+			add_steps(rows, start + i, entering, ARRAY_SIZE(entering));
 	}
 }
 

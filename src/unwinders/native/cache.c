@@ -26,7 +26,7 @@
 #include "unwinders/lang.h"
 
 #define CACHE_MAGIC   0x6c62617461727473ull /* "stratabl" */
-#define CACHE_VERSION 11 /* version of the code that makes tables, in addition to TABLE_VERSION */
+#define CACHE_VERSION 12 /* version of the code that makes tables, in addition to TABLE_VERSION */
 
 #define USED_SECONDS 600     /* precision of a file's time of last use */
 #define TEMPORARY_SECONDS 60 /* a file that is not renamed by then belongs to a dead run */
