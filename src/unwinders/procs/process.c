@@ -526,7 +526,7 @@ static struct process *new_process(struct processes *ps, uint32_t pid)
 }
 
 /* Anonymous files are kept: their numbers are in frames that were sent. Unchanged mappings are not written,
- * so that the kernel's count of misses is kept. */
+ * so that the kernel's count of misses is kept, unless a language's data became readable. */
 static int read_maps(struct processes *ps, struct process *p)
 {
 	_cleanup_(freep) struct proc_map *maps = NULL;
@@ -534,6 +534,7 @@ static int read_maps(struct processes *ps, struct process *p)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	ssize_t n = proc_maps(ps->target, (int)p->pid, &maps);
 	size_t nold = p->nmaps;
+	uint32_t languages = p->languages;
 
 	if (n < 0)
 		return (int)n;
@@ -547,7 +548,7 @@ static int read_maps(struct processes *ps, struct process *p)
 			add_mapping(ps, p, &maps[i]);
 	if (ps->requests)
 		requests_process(ps->requests, p->pid);
-	if (p->published && !p->changed && mappings_same(p, old, nold))
+	if (p->published && !p->changed && p->languages == languages && mappings_same(p, old, nold))
 		return 0;
 	return publish_own(ps, p);
 }
@@ -646,6 +647,8 @@ void processes_fork(struct processes *ps, uint32_t parent, uint32_t child)
 	for (size_t i = 0; i < from->nmaps; i++)
 		mappings_insert(p, &from->maps[i]);
 	changes(ps, p);
+	if (p->mapped & LANGS_FRAME & ~p->languages)
+		comes_late(ps, p);
 	if (ps->requests)
 		requests_fork(ps->requests, parent, child);
 }
