@@ -448,6 +448,6 @@ int entries_take(struct entries *e)
 	eventfd_read(e->event, &n);
 	r = e->result ? e->result : put_all(e);
 	bpf_object__close(TAKE(e->next));
-	e->has_failed |= r != 0;
-	return r;
+	e->has_failed |= r != 0 && r != -EAGAIN; /* -EAGAIN: signals have interrupted the verifier */
+	return r == -EAGAIN && e->is_loaded ? 0 : r;
 }
