@@ -33,6 +33,7 @@ struct names {
 	struct arena *arena;
 	struct idmap known;     /* frame -> struct frame_name *, in frames */
 	struct arena *frames;
+	size_t gone;            /* stacks that were forgotten, but whose names may be in known */
 	struct texts *texts;    /* texts of names: a name lives longer than the file that it comes from */
 	struct idmap demangled; /* mangled name in texts -> char * in the arena */
 };
@@ -313,11 +314,15 @@ static void stays(void *arg, uint64_t frame)
 		remember(s->names, frame, name);
 }
 
-void names_forget(struct names *n, const struct stacks *s)
+void names_forget(struct names *n, const struct stacks *s, size_t gone)
 {
 	struct staying staying = { n, n->known };
 	struct arena *before = n->frames;
 
+	n->gone += gone;
+	if (n->gone <= stacks_count(s) / 4)
+		return;
+	n->gone = 0;
 	n->known = (struct idmap){};
 	n->frames = arena_new();
 	stacks_each_frame(s, stays, &staying);

@@ -53,6 +53,7 @@ static void grow(struct idmap *m)
 	m->slot = calloc(m->cap, sizeof(*m->slot));
 	if (!m->slot)
 		out_of_memory();
+	memory_use_huge_pages(m->slot, m->cap * sizeof(*m->slot));
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slot[i].key)
 			*slot_of(m, old.slot[i].key) = old.slot[i];

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* stacks.c - frames by a stack's id, and the final ids of provisional ones. */
+/* stacks.c - frames by a stack's id, and the final ids of provisional ones.
+ *
+ * Stacks are next to each other in an arena. It has huge pages if there are many, so lookups need few page tables. */
 #include "stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/arena.h"
 
 #include "idmap.h"
 
@@ -21,12 +23,14 @@ struct stack {
 enum { LINE = 64, EXPECTED = 4 * LINE }; /* bytes of a line of the CPU's cache, and of most stacks */
 
 struct stacks {
-	struct idmap by_id;       /* struct stack *; NULL: forgotten */
+	struct arena *arena;      /* of the stacks */
+	struct idmap by_id;       /* struct stack * */
 	struct idmap aliases;     /* provisional id -> id, of this generation */
 	struct idmap old_aliases; /* provisional ids of earlier generations */
 	struct idmap kept;        /* those of old_aliases that this generation uses */
 	uint32_t generation;
-	size_t count, bytes;
+	size_t count, bytes;      /* bytes: of the stacks that were not forgotten */
+	size_t left;              /* bytes in the arena of stacks that were forgotten */
 	size_t nempty;            /* stacks that add_empty() made */
 };
 
@@ -49,9 +53,7 @@ struct stack *stacks_add(struct stacks *s, uint64_t id, const uint64_t *frames, 
 		stack->generation = s->generation;
 	if (stack || !id)
 		return stack;
-	stack = malloc(sizeof(*stack) + n * sizeof(*frames));
-	if (!stack)
-		out_of_memory();
+	stack = arena_alloc(s->arena, sizeof(*stack) + n * sizeof(*frames));
 	stack->n = n;
 	stack->end = end;
 	stack->generation = s->generation;
@@ -78,6 +80,7 @@ struct stacks *stacks_new(void)
 
 	if (!s)
 		return NULL;
+	s->arena = arena_new();
 	add_empty(s);
 	return s;
 }
@@ -86,8 +89,7 @@ void stacks_free(struct stacks *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->by_id.cap; i++)
-		free(nth_stack(s, i));
+	arena_free(s->arena);
 	idmap_done(&s->by_id);
 	idmap_done(&s->aliases);
 	idmap_done(&s->old_aliases);
@@ -166,7 +168,7 @@ size_t stacks_count(const struct stacks *s)
 
 size_t stacks_bytes(const struct stacks *s)
 {
-	return s->bytes + (s->by_id.cap + s->aliases.cap + s->old_aliases.cap) * sizeof(*s->by_id.slot);
+	return s->bytes + s->left + (s->by_id.cap + s->aliases.cap + s->old_aliases.cap) * sizeof(*s->by_id.slot);
 }
 
 static void move_all(struct idmap *to, struct idmap *from)
@@ -195,27 +197,64 @@ void stacks_keep(struct stacks *s, uint64_t id)
 		idmap_set(&s->kept, id, real);
 }
 
-void stacks_forget(struct stacks *s)
+static bool stays(const struct stacks *s, const struct stack *stack)
+{
+	return stack && stack->generation >= s->generation;
+}
+
+/* Moves the stacks to a new arena. */
+static void repack(struct stacks *s)
+{
+	struct arena *arena = arena_new();
+
+	for (size_t i = 0; i < s->by_id.cap; i++) {
+		struct stack *stack = nth_stack(s, i);
+
+		if (stack)
+			s->by_id.slot[i].value = (uintptr_t)memcpy(arena_alloc(arena, stack_size(stack)), stack,
+				stack_size(stack));
+	}
+	arena_free(s->arena);
+	s->arena = arena;
+	s->left = 0;
+}
+
+/* Removes the other generations' stacks from by_id. */
+static void leave_out(struct stacks *s)
 {
 	struct idmap by_id = {};
+
+	for (size_t i = 0; i < s->by_id.cap; i++)
+		if (stays(s, nth_stack(s, i)))
+			idmap_set(&by_id, s->by_id.slot[i].key, s->by_id.slot[i].value);
+	idmap_done(&s->by_id);
+	s->by_id = by_id;
+}
+
+/* The memory of forgotten stacks is returned if it is more than the others', so moving these needs less than half as
+ * much memory as there is. */
+void stacks_forget(struct stacks *s)
+{
+	size_t forgotten = 0;
 
 	/* An alias of this generation keeps its stack. */
 	for (size_t i = 0; i < s->aliases.cap; i++)
 		if (s->aliases.slot[i].key)
 			stacks_keep(s, s->aliases.slot[i].value);
 	for (size_t i = 0; i < s->by_id.cap; i++) {
-		struct stack *stack = nth_stack(s, i);
+		const struct stack *stack = nth_stack(s, i);
 
-		if (stack && stack->generation >= s->generation) {
-			idmap_set(&by_id, s->by_id.slot[i].key, (uintptr_t)stack);
-		} else if (stack) {
-			s->bytes -= stack_size(stack);
-			s->count--;
-			free(stack);
-		}
+		if (!stack || stays(s, stack))
+			continue;
+		s->bytes -= stack_size(stack);
+		s->left += stack_size(stack);
+		forgotten++;
 	}
-	idmap_done(&s->by_id);
-	s->by_id = by_id;
+	s->count -= forgotten;
+	if (forgotten)
+		leave_out(s);
+	if (s->left > s->bytes)
+		repack(s);
 	idmap_done(&s->old_aliases);
 	s->old_aliases = s->kept;
 	s->kept = (struct idmap){};

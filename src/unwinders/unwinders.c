@@ -706,7 +706,7 @@ void unwinders_forget_stacks(struct unwinders *u)
 	size_t before = stacks_count(u->stacks);
 
 	stacks_forget(u->stacks);
-	names_forget(u->names, u->stacks);
+	names_forget(u->names, u->stacks, before - stacks_count(u->stacks));
 	u->stacks_left = stacks_bytes(u->stacks);
 	log_info("memory: %zu of %zu stacks that nothing mentions were forgotten",
 		before - stacks_count(u->stacks), before);

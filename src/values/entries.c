@@ -24,6 +24,7 @@
 #include "order.h"
 #include "show.h"
 #include "startup.h"
+#include "unwinders/idmap.h"
 #include "unwinders/unwinders.h"
 
 struct reading {
@@ -240,12 +241,6 @@ static int read_all(int fd, struct reading *e)
 
 /* ---- equal keys --------------------------------------------------------- */
 
-/* The key of equal entries, and an entry's index. */
-struct keyed {
-	struct frames_key by;
-	size_t at;
-};
-
 /* Next to a stack, an address counts as its name: a lock has several words on which threads sleep. Addresses
  * without a name are equal: Python makes a lock for each wait for a condition. */
 static void add_usym(const struct show *s, const uint8_t *data, struct frames_key *k)
@@ -280,17 +275,6 @@ static void key_of(const struct show *s, const struct type *t, const uint8_t *da
 		add_usym(s, data, k);
 	else
 		frames_key_add(k, data, t->size);
-}
-
-static int compare_keyed(const void *pa, const void *pb)
-{
-	const struct keyed *a = pa, *b = pb;
-
-	if (a->by.a != b->by.a)
-		return a->by.a < b->by.a ? -1 : 1;
-	if (a->by.b != b->by.b)
-		return a->by.b < b->by.b ? -1 : 1;
-	return (a->at > b->at) - (a->at < b->at);
 }
 
 static void join_key(const struct map_content *c, struct map_entry *to, const struct map_entry *from)
@@ -335,47 +319,82 @@ enum { MEMO_FROM = 64 }; /* fewer stacks share too few frames */
 
 /* Values that are not aggregations are not added, so only keys with the same stack are merged. A stack can
  * have two ids if userspace finished the walk. */
-static void find_keys(const struct show *s, const struct map_content *c, struct keyed *keyed)
+static void find_keys(const struct show *s, const struct map_content *c, struct frames_key *by)
 {
 	bool is_agg = c->map->value->kind == TYPE_AGG;
 	_cleanup_(freep) struct frames_memo *memo = is_agg && c->n > MEMO_FROM ? frames_memo_new() : NULL;
 
 	for (size_t i = 0; i < c->n; i++) {
 		map_expect(s, c, i + MAP_AHEAD);
-		keyed[i] = (struct keyed){ .at = i };
 		if (is_agg)
-			key_of(s, c->map->key, c->list[i].key, memo, &keyed[i].by);
+			key_of(s, c->map->key, c->list[i].key, memo, &by[i]);
 		else
-			frames_key_add(&keyed[i].by, c->list[i].key, c->map->key_size);
+			frames_key_add(&by[i], c->list[i].key, c->map->key_size);
 	}
 }
 
+/* The first entry of each key, by open addressing. */
+struct firsts {
+	size_t *slot, mask; /* an index into the list, plus 1; 0: free */
+};
+
+static void firsts_init(struct firsts *f, size_t n)
+{
+	size_t size = 16;
+
+	while (size < 2 * n)
+		size *= 2;
+	f->slot = calloc(size, sizeof(*f->slot));
+	if (!f->slot)
+		out_of_memory();
+	memory_use_huge_pages(f->slot, size * sizeof(*f->slot));
+	f->mask = size - 1;
+}
+
+static size_t *place_of(const struct firsts *f, const struct frames_key *key)
+{
+	return &f->slot[idmap_hash(key->a, key->b) & f->mask];
+}
+
+/* Returns the place of a key's first entry, or a free one. */
+static size_t *first_of(const struct firsts *f, const struct frames_key *by, const struct frames_key *key)
+{
+	size_t *at = place_of(f, key);
+
+	while (*at && memcmp(&by[*at - 1], key, sizeof(*key)))
+		at = at == &f->slot[f->mask] ? f->slot : at + 1;
+	return at;
+}
+
+/* Each entry is merged with the first one that has its key. The keys move with the entries. */
 static void merge_equal(const struct show *s, struct map_content *c)
 {
-	_cleanup_(freep) struct keyed *keyed = NULL;
-	struct map_entry *merged;
+	_cleanup_(freep) struct frames_key *by = NULL;
+	struct firsts firsts;
 	size_t n = 0;
 
 	if (!c->n || !type_has_ids(c->map->key))
 		return;
-	keyed = calloc(c->n, sizeof(*keyed));
-	merged = calloc(c->n, sizeof(*merged));
-	if (!keyed || !merged)
+	by = calloc(c->n, sizeof(*by));
+	if (!by)
 		out_of_memory();
-	find_keys(s, c, keyed);
-	qsort(keyed, c->n, sizeof(*keyed), compare_keyed);
+	find_keys(s, c, by);
+	firsts_init(&firsts, c->n);
 	for (size_t i = 0; i < c->n; i++) {
-		struct map_entry *from = &c->list[keyed[i].at];
+		size_t *first = first_of(&firsts, by, &by[i]);
 
-		if (!i || memcmp(&keyed[i].by, &keyed[i - 1].by, sizeof(keyed[i].by))) {
-			merged[n++] = *from;
+		if (i + MAP_AHEAD < c->n)
+			__builtin_prefetch(place_of(&firsts, &by[i + MAP_AHEAD]));
+		if (*first) {
+			merge(c->map->value, c->list[*first - 1].value, c->list[i].value);
+			join_key(c, &c->list[*first - 1], &c->list[i]);
 			continue;
 		}
-		merge(c->map->value, merged[n - 1].value, from->value);
-		join_key(c, &merged[n - 1], from);
+		by[n] = by[i];
+		c->list[n++] = c->list[i];
+		*first = n;
 	}
-	free(c->list);
-	c->list = merged;
+	free(firsts.slot);
 	c->n = n;
 }
 

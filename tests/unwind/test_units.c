@@ -88,6 +88,55 @@ static void test_stacks(void)
 	stacks_free(s);
 }
 
+/* Whether the stacks from first on, each step, are those that remain of n, with their frames. */
+static bool remain(struct stacks *s, uint64_t n, uint64_t first, uint64_t step)
+{
+	const uint64_t *frames;
+	enum unwind_end end;
+
+	for (uint64_t id = 1; id <= n; id++) {
+		bool stays = id >= first && (id - first) % step == 0;
+		ssize_t found = stacks_find(s, id, &frames, &end);
+
+		if (stays ? found != (ssize_t)(id % 7) || (found && frames[found - 1] != id) : found >= 0)
+			return false;
+	}
+	return true;
+}
+
+/* Few stacks are only left out; if most go, the others move. */
+static void test_forget(void)
+{
+	enum { N = 5000 };
+	struct stacks *s = stacks_new();
+	uint64_t frames[7];
+	size_t bytes, none = stacks_bytes(s);
+
+	for (uint64_t id = 1; id <= N; id++) {
+		for (unsigned i = 0; i < 7; i++)
+			frames[i] = id;
+		stacks_add(s, id, frames, id % 7, UNWIND_COMPLETE);
+	}
+	CHECK(stacks_count(s) == N && remain(s, N, 1, 1));
+	stacks_renew(s);
+	for (uint64_t id = 101; id <= N; id++)
+		stacks_keep(s, id);
+	bytes = stacks_bytes(s);
+	stacks_forget(s);
+	CHECK(stacks_count(s) == N - 100 && remain(s, N, 101, 1) && stacks_bytes(s) <= bytes);
+	stacks_renew(s);
+	for (uint64_t id = 101; id <= N; id += 10)
+		stacks_keep(s, id);
+	stacks_alias(s, STACK_PROVISIONAL | 9, 101);
+	stacks_forget(s);
+	CHECK(stacks_count(s) == (N - 100) / 10 && remain(s, N, 101, 10) && stacks_bytes(s) < bytes / 4);
+	stacks_renew(s);
+	stacks_renew(s); /* the alias is of an earlier generation */
+	stacks_forget(s);
+	CHECK(!stacks_count(s) && remain(s, N, N + 1, 1) && stacks_bytes(s) < none + 4096);
+	stacks_free(s);
+}
+
 /* A new mapping replaces what it overlaps: the start, the end, the middle, all of an old one. */
 static void test_mappings(struct target *t)
 {
@@ -222,6 +271,7 @@ int main(void)
 	test_demangle();
 	test_perfmap(t);
 	test_stacks();
+	test_forget();
 	test_idmap();
 	test_mappings(t);
 	test_exec(t);
