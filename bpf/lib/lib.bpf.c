@@ -8,28 +8,29 @@
 /* ---- scratch slots ------------------------------------------------------ */
 
 /* Programs interrupt each other on a CPU (a tick inside a uprobe's program): each takes a slot while it runs.
- * A set bit is a taken slot. */
+ * 1: the slot is taken. Only its program gives it back, on the same CPU: this needs no atomic operation. */
+struct scratch_taken {
+	__u64 slots[SCRATCH_SLOTS];
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct scratch_taken);
 } scratch_taken SEC(".maps");
 
 /* Returns the slot's index in map `scratch`, cpu * SCRATCH_SLOTS + n, or -1 if none is free. */
 __global int scratch_take(void)
 {
 	__u32 zero = 0;
-	__u64 *taken = bpf_map_lookup_elem(&scratch_taken, &zero);
+	struct scratch_taken *taken = bpf_map_lookup_elem(&scratch_taken, &zero);
 
 	if (!taken)
 		return -1;
-	for (int i = 0; i < SCRATCH_SLOTS; i++) {
-		__u64 bit = 1ULL << i;
-
-		if (!(__sync_fetch_and_or(taken, bit) & bit))
+	for (int i = 0; i < SCRATCH_SLOTS; i++)
+		if (!__sync_lock_test_and_set(&taken->slots[i], 1))
 			return bpf_get_smp_processor_id() * SCRATCH_SLOTS + i;
-	}
 	count_lost(LOST_SCRATCH);
 	return -1;
 }
@@ -37,10 +38,10 @@ __global int scratch_take(void)
 __global int scratch_give(int slot)
 {
 	__u32 zero = 0;
-	__u64 *taken = bpf_map_lookup_elem(&scratch_taken, &zero);
+	struct scratch_taken *taken = bpf_map_lookup_elem(&scratch_taken, &zero);
 
 	if (taken)
-		__sync_fetch_and_and(taken, ~(1ULL << (slot & (SCRATCH_SLOTS - 1))));
+		*(volatile __u64 *)&taken->slots[slot & (SCRATCH_SLOTS - 1)] = 0;
 	return 0;
 }
 
