@@ -457,7 +457,7 @@ static void program_begin(struct gen *g, const char *name)
 	ir_prog_begin(g->ir, name, g->provider->section, g->line.lines + 1);
 	g->fn = (struct gen_fn){};
 	g->mem_top = g->mem_kept = 0;
-	g->mem_most = g->nwalks = 0;
+	g->mem_most = g->nwalks = g->zeroed = 0;
 	g->mem_used = g->mem_slot = g->mem_full = g->sleeps = false;
 	g->at = g->probe->span;
 	gen_find_loops(g, g->probe->body);
@@ -616,6 +616,8 @@ static bool is_off(const struct probe *p)
 	return p->predicate && p->predicate->kind == EXPR_BOOL && !p->predicate->boolean;
 }
 
+enum { LINE = 64 }; /* bytes of a line of the CPU's cache */
+
 static void gen_all(struct gen *g)
 {
 	const struct ir_map scratch = {
@@ -624,6 +626,7 @@ static void gen_all(struct gen *g)
 		.key_size = 4,
 		.value_size = 8, /* the session changes it to image.scratch_size */
 		.max_entries = g->opt->ncpus * SCRATCH_SLOTS,
+		.flags = BPF_F_MMAPABLE, /* only so that it begins at a page, and each slot at a line of the cache */
 	};
 
 	g->scratch = ir_map(g->ir, &scratch);
@@ -635,7 +638,7 @@ static void gen_all(struct gen *g)
 			make_point(g, ap);
 	}
 	gate_applies(g);
-	g->img->scratch_size = g->mem_max ? g->mem_max : 8;
+	g->img->scratch_size = g->mem_max ? (g->mem_max + LINE - 1) & ~(LINE - 1u) : 8;
 }
 
 /* ---- output -------------------------------------------------------------- */

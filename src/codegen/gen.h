@@ -75,6 +75,7 @@ struct gen {
 	uint32_t mem_top, mem_max;  /* bytes of scratch in use, and the most of any program */
 	uint32_t mem_kept;          /* memory below is not reused, since pointers refer to it */
 	uint32_t mem_most;          /* the most of this program */
+	uint32_t zeroed;            /* bytes of large values that this program zeros by stores */
 	bool sleeps;                /* the program may sleep to load pages of the process */
 	bool mem_used;
 	bool mem_slot;              /* temporaries must be in a scratch slot: see is_on_stack() */
