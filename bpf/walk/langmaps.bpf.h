@@ -18,7 +18,8 @@
 #define LANG_OWN(stem)                                                                   \
 	__global int stem##_forget(__u32 pid)                                            \
 	{                                                                                \
-		bpf_map_delete_elem(&stem##_procs, &pid);                                \
+		if (bpf_map_lookup_elem(&stem##_procs, &pid)) /* takes no lock */        \
+			bpf_map_delete_elem(&stem##_procs, &pid);                        \
 		return 0;                                                                \
 	}
 #endif

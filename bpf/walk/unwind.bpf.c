@@ -15,10 +15,11 @@ int forget_program(void *ctx)
 {
 	struct mapping_key key = {.pid = current_ids() >> 32};
 	__u32 at = MAPPING_VERSION(key.pid);
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now;
 
 	if (!in_exec())
 		return 0;
+	now = bpf_ktime_get_ns();
 	bpf_map_delete_elem(&mappings, &key);
 	bpf_map_update_elem(&mapping_versions, &at, &now, BPF_ANY);
 #define LIST_FORGET(stem) stem##_forget(key.pid);

@@ -7,7 +7,8 @@
  *
  * Waking a reader costs the traced program an interrupt on its own CPU, and an exec makes twenty records. So
  * a ring wakes nobody before it is half full. Instead a second event for each CPU, the bell, which has only
- * names, wakes strata at each exec. Records without an exec are read by a timer. */
+ * names, forks and exits, wakes strata. While a timer reads the rings, the bells are full: the kernel drops records
+ * that do not fit, and then wakes nobody. */
 #include "follow.h"
 
 #include <errno.h>
@@ -199,32 +200,58 @@ int follow_fd(const struct follow *f)
 	return f->epoll;
 }
 
-/* Returns whether a bell rang. Its records are also in the rings, so they are dropped here. */
-static bool has_rung(struct follow *f)
+/* Returns whether a bell rang. */
+static bool has_rung(const struct follow *f)
 {
 	bool has = false;
 
 	for (size_t i = 0; i < f->bells.len; i++) {
-		struct perf_event_mmap_page *p = f->bells.data[i].page;
-		uint64_t head = __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE);
+		const struct perf_event_mmap_page *p = f->bells.data[i].page;
 
-		has |= head != p->data_tail;
-		__atomic_store_n(&p->data_tail, head, __ATOMIC_RELEASE);
+		has |= __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE) != p->data_tail;
 	}
 	return has;
 }
 
-/* Sets the next read: an exec's mappings follow it soon. */
+/* Empties the bells, whose records are also in the rings, or fills them: if the tail is just after the head, there is
+ * no space. A record that comes meanwhile leaves space for some more. */
+static void fill_bells(struct follow *f, bool full)
+{
+	for (size_t i = 0; i < f->bells.len; i++) {
+		struct perf_event_mmap_page *p = f->bells.data[i].page;
+
+		__atomic_store_n(&p->data_tail, __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE) + full,
+			__ATOMIC_RELEASE);
+	}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static bool has_records(const struct follow *f)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < f->rings.len; i++)
+		has |= __atomic_load_n(&f->rings.data[i].page->data_head, __ATOMIC_ACQUIRE) !=
+		       f->rings.data[i].page->data_tail;
+	return has;
+}
+
+/* Sets the next read: an exec's mappings follow it soon. The bells are emptied before the last look at the rings, so no
+ * exec is between them. */
 void follow_rest(struct follow *f)
 {
-	bool rung = has_rung(f);
+	bool rung = !f->watch.by_clock && has_rung(f), soon = rung || f->has_read;
 
-	if (rung && !f->watch.by_clock)
-		watch_pause(&f->watch, FIRST_NS);
-	else if (rung || f->has_read)
-		watch_pause(&f->watch, PAUSE_NS);
-	else
+	if (!soon) {
+		fill_bells(f, false);
+		soon = f->watch.by_clock && has_records(f);
+	}
+	if (soon) {
+		fill_bells(f, true);
+		watch_pause(&f->watch, rung ? FIRST_NS : PAUSE_NS);
+	} else {
 		watch_idle(&f->watch, IDLE_NS);
+	}
 	f->has_read = false;
 }
 
