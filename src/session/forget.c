@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/owner.h"
+#include "session/pace.h"
 #include "session/shared.h"
 #include "unwinders/unwinders.h"
 #include "values/entries.h"
@@ -68,7 +69,7 @@ static void drop(struct forget *f)
 
 void forget_step(struct forget *f)
 {
-	struct ring *ring = f->ring ? ring_buffer__ring(f->ring, 0) : NULL;
+	struct ring *ring = f->pace && f->pace->buffer ? ring_buffer__ring(f->pace->buffer, 0) : NULL;
 
 	if (!f->unwinders || !ring)
 		return;
@@ -84,7 +85,7 @@ void forget_step(struct forget *f)
 		enter(f, FORGET_DRAINING);
 		break;
 	case FORGET_DRAINING:
-		if ((long)(ring__consumer_pos(ring) - f->until) >= 0)
+		if (pace_has_read(f->pace, f->until))
 			drop(f);
 		break;
 	}

@@ -4,13 +4,13 @@
 #pragma once
 #include <stdint.h>
 
-struct ring_buffer;
+struct pace;
 struct shared;
 struct unwinders;
 
 struct forget { /* zero it, then set */
 	const struct shared *shared;
-	struct ring_buffer *ring;
+	const struct pace *pace; /* of the ring buffer */
 	struct unwinders *unwinders;
 	/* Calls f for each stack in records that wait. */
 	void (*each_waiting)(void *waiting, void (*f)(void *arg, uint64_t id), void *arg);

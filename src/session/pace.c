@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -75,8 +76,39 @@ void watch_close(struct watch *w)
 
 int pace_open(struct pace *p, struct ring_buffer *buffer, int epoll, uint32_t from_ring, uint32_t from_timer)
 {
-	*p = (struct pace){.buffer = buffer};
+	int fd = ring__map_fd(ring_buffer__ring(buffer, 0));
+	void *reader = mmap(NULL, sizeof(*p->reader), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (reader == MAP_FAILED)
+		return -errno;
+	*p = (struct pace){.buffer = buffer, .reader = reader};
 	return watch_open(&p->watch, epoll, ring_buffer__epoll_fd(buffer), from_ring, from_timer);
+}
+
+enum { WORD = 8 }; /* the least distance of two positions */
+
+/* The barrier is for the end of the pause: a record that has not seen the new position is seen by epoll. */
+static void set_behind(struct pace *p, bool behind)
+{
+	if (p->behind == behind)
+		return;
+	__atomic_store_n(p->reader, behind ? *p->reader - WORD : *p->reader + WORD, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	p->behind = behind;
+}
+
+void pace_read(struct pace *p)
+{
+	if (!p->buffer)
+		return;
+	set_behind(p, false);
+	ring_buffer__consume(p->buffer);
+	set_behind(p, p->watch.by_clock);
+}
+
+bool pace_has_read(const struct pace *p, unsigned long position)
+{
+	return (long)(*p->reader + (p->behind ? WORD : 0) - position) >= 0;
 }
 
 /* Returns the time in which an eighth of the ring fills at the present rate, or 0 to read at once. */
@@ -94,18 +126,24 @@ void pace_next(struct pace *p)
 {
 	struct ring *ring = p->buffer ? ring_buffer__ring(p->buffer, 0) : NULL;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), passed = now - p->last, ns = 0;
-	unsigned long position = ring ? ring__consumer_pos(ring) : 0, bytes = position - p->position;
+	unsigned long position, bytes;
 
 	if (!ring)
 		return;
+	set_behind(p, false);
+	position = ring__consumer_pos(ring);
+	bytes = position - p->position;
 	if (p->watch.by_clock ? bytes > 0 : passed < PAUSE_MAX_NS)
 		ns = pause_after(ring, passed, bytes);
 	p->last = now;
 	p->position = position;
+	set_behind(p, ns);
 	watch_pause(&p->watch, ns);
 }
 
 void pace_close(struct pace *p)
 {
 	watch_close(&p->watch);
+	if (p->reader)
+		munmap(p->reader, sizeof(*p->reader));
 }

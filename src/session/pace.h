@@ -4,7 +4,10 @@
  * The kernel wakes the reader for a record that finds the ring empty (kernel/bpf/ringbuf.c,
  * bpf_ringbuf_commit()): a fast reader is woken for each record, which costs the traced program microseconds.
  * So when records come in quick succession, the ring is read by a timer, every few milliseconds, more often
- * if it fills faster. A single record is read at once. */
+ * if it fills faster. A single record is read at once.
+ *
+ * The kernel would still interrupt the traced program to wake a reader that waits for the timer. So meanwhile, the
+ * reader's position in the ring is a word before the next record: then no record finds the ring empty. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,11 +35,17 @@ struct pace { /* zero it, then call pace_open() */
 	struct watch watch;
 	uint64_t last;              /* time of the last read, CLOCK_MONOTONIC ns */
 	unsigned long position;     /* position of the reader at that time */
+	unsigned long *reader;      /* its position in the ring, which the kernel reads */
+	bool behind;                /* this is a word less than what was read */
 };
 
 /* Watches the ring and a timer by epoll. Their events have from_ring and from_timer as data, and both mean
  * that the ring must be read. Returns 0 on success, -errno on failure. */
 int pace_open(struct pace *p, struct ring_buffer *buffer, int epoll, uint32_t from_ring, uint32_t from_timer);
+/* Reads all records, if the ring was opened. */
+void pace_read(struct pace *p);
+/* Returns whether all records before a position were read. */
+bool pace_has_read(const struct pace *p, unsigned long position);
 /* Call this after reading the ring: sets the time of the next read. */
 void pace_next(struct pace *p);
 void pace_close(struct pace *p);

@@ -143,7 +143,7 @@ static int open_ring(struct session *s, const struct image *img, int fd)
 	if (s->ring || !img->ring || fd < 0)
 		return 0;
 	s->ring = session_new_ring(s, fd);
-	s->forget.ring = s->ring;
+	s->forget.pace = &s->pace;
 	r = s->ring ? pace_open(&s->pace, s->ring, s->epoll, FROM_RING, FROM_TIMER) : -errno;
 	return r ? failed("read the ring buffer", r) : 0;
 }

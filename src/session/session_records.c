@@ -137,8 +137,7 @@ struct ring_buffer *session_new_ring(struct session *s, int fd)
 static void read_ring(struct session *s)
 {
 	s->reads = true;
-	if (s->ring)
-		ring_buffer__consume(s->ring);
+	pace_read(&s->pace);
 	s->reads = false;
 }
 
