@@ -89,7 +89,7 @@ def calls(root, caller, callee):
     name = callee[1].split('::')[-1].strip('()')
     if name == '__ANON__':
         return True  # it can have any name: constants of a module are such subs
-    return name in text or bool(DYNAMIC.search(text))
+    return name in text or (name == 'import' and 'use ' in text) or bool(DYNAMIC.search(text))
 
 
 def judge(root, lines):
