@@ -9,8 +9,10 @@
 
 #include "memory.h"
 
-/* Bytes of a block. An arena that has SEVERAL bytes will have many, so its blocks are LARGE and have huge pages. */
-enum { BLOCK = 64 << 10, SEVERAL = 4 << 20, LARGE = 4 << 20 };
+/* Bytes of a block. Many arenas stay small, such as those of the debug information of a small program: the first block
+ * has FIRST bytes, and each further one as many as all before it, up to BLOCK. An arena that has SEVERAL bytes will have
+ * many, so its blocks are LARGE and have huge pages. */
+enum { FIRST = 1 << 10, BLOCK = 64 << 10, SEVERAL = 4 << 20, LARGE = 4 << 20 };
 
 struct block {
 	struct block *next;
@@ -43,9 +45,16 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+static size_t block_size(const struct arena *a)
+{
+	if (a->size >= SEVERAL)
+		return LARGE;
+	return a->size < FIRST ? FIRST : a->size < BLOCK ? a->size : BLOCK;
+}
+
 static void add_block(struct arena *a, size_t need)
 {
-	size_t least = a->size < SEVERAL ? BLOCK : LARGE, capacity = need > least ? need : least;
+	size_t least = block_size(a), capacity = need > least ? need : least;
 	struct block *b = calloc(1, sizeof(*b) + capacity);
 
 	if (!b)
