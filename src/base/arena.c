@@ -9,8 +9,8 @@
 
 #include "memory.h"
 
-/* Bytes of a block. Many arenas stay small, such as those of the debug information of a small program: the first block
- * has FIRST bytes, and each further one as many as all before it, up to BLOCK. An arena that has SEVERAL bytes will have
+/* Bytes of a block. Many arenas stay small, such as that of a small program's debug information: the first block has
+ * FIRST bytes, and each further one as many as all before it, up to BLOCK. An arena that has SEVERAL bytes will have
  * many, so its blocks are LARGE and have huge pages. */
 enum { FIRST = 1 << 10, BLOCK = 64 << 10, SEVERAL = 4 << 20, LARGE = 4 << 20 };
 
@@ -43,6 +43,11 @@ void arena_free(struct arena *a)
 		free(b);
 	}
 	free(a);
+}
+
+size_t arena_size(const struct arena *a)
+{
+	return a->size;
 }
 
 static size_t block_size(const struct arena *a)

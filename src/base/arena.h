@@ -8,6 +8,8 @@ struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
+/* Returns the bytes of its blocks. */
+size_t arena_size(const struct arena *a);
 
 /* Returns zeroed memory, aligned to 16 bytes. Never returns NULL: the program ends when memory runs out.
  * Objects are freed together with the arena, not one by one. */

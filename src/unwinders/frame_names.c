@@ -25,27 +25,46 @@
 
 #define SOME_MAX 64 /* frames of a stack that are named at once */
 
+/* A name lives longer than the file that it comes from. */
+struct kept {
+	struct arena *arena;    /* of the names, the functions into which they were inlined, and demangled names */
+	struct idmap known;     /* frame -> struct frame_name * */
+	struct texts *texts;    /* of the names */
+	struct idmap demangled; /* mangled name in texts -> char * in the arena, or the same name */
+};
+
 struct names {
 	struct name_store store; /* first: for languages */
 	struct target *target;
 	const struct files *files;
 	void *const *lang_names; /* by enum frame_lang */
-	struct arena *arena;
-	struct idmap known;     /* frame -> struct frame_name *, in frames */
-	struct arena *frames;
-	size_t gone;            /* stacks that were forgotten, but whose names may be in known */
-	struct texts *texts;    /* texts of names: a name lives longer than the file that it comes from */
-	struct idmap demangled; /* mangled name in texts -> char * in the arena */
+	struct kept kept;
+	size_t gone;             /* stacks that were forgotten, but whose names may be in kept */
 };
+
+static void kept_open(struct kept *k)
+{
+	*k = (struct kept){.arena = arena_new(), .texts = texts_new()};
+	if (!k->texts)
+		out_of_memory();
+}
+
+static void kept_done(struct kept *k)
+{
+	idmap_done(&k->known);
+	idmap_done(&k->demangled);
+	texts_free(k->texts);
+	arena_free(k->arena);
+}
 
 static const char *store_keep(struct name_store *s, const char *text)
 {
-	return texts_keep(((struct names *)s)->texts, text);
+	return texts_keep(((struct names *)s)->kept.texts, text);
 }
 
 static struct frame_name *store_more(struct name_store *s)
 {
-	return arena_new_obj(((struct names *)s)->arena, struct frame_name);
+	return arena_new_obj(((struct names *)s)->kept.arena, struct frame_name);
 }
 
 struct names *names_new(struct target *t, const struct files *fs, void *const *lang_names)
@@ -58,13 +77,7 @@ struct names *names_new(struct target *t, const struct files *fs, void *const *l
 	n->files = fs;
 	n->lang_names = lang_names;
 	n->store = (struct name_store){ store_keep, store_more };
-	n->arena = arena_new();
-	n->frames = arena_new();
-	n->texts = texts_new();
-	if (!n->texts) {
-		names_free(n);
-		return NULL;
-	}
+	kept_open(&n->kept);
 	return n;
 }
 
@@ -72,11 +85,7 @@ void names_free(struct names *n)
 {
 	if (!n)
 		return;
-	idmap_done(&n->known);
-	texts_free(n->texts);
-	arena_free(n->frames);
-	idmap_done(&n->demangled);
-	arena_free(n->arena);
+	kept_done(&n->kept);
 	free(n);
 }
 
@@ -92,14 +101,14 @@ static const char *readable(struct names *n, const char *name)
 	const char *known;
 	char *text;
 
-	name = texts_keep(n->texts, name);
-	known = idmap_pointer(&n->demangled, (uintptr_t)name);
+	name = texts_keep(n->kept.texts, name);
+	known = idmap_pointer(&n->kept.demangled, (uintptr_t)name);
 	if (known)
 		return known;
 	text = demangle(name);
-	known = text ? arena_strdup(n->arena, text) : name;
+	known = text ? arena_strdup(n->kept.arena, text) : name;
 	free(text);
-	idmap_set(&n->demangled, (uintptr_t)name, (uintptr_t)known);
+	idmap_set(&n->kept.demangled, (uintptr_t)name, (uintptr_t)known);
 	return known;
 }
 
@@ -112,10 +121,10 @@ static void name_jit(struct names *n, const struct file *f, struct frame_name *r
 		if (!perfmap_find(f->jit, ret->vaddr, f->jit_before, &c))
 			return;
 	}
-	ret->name = texts_keep(n->texts, c.name);
+	ret->name = texts_keep(n->kept.texts, c.name);
 	ret->offset = c.offset;
 	ret->line = c.line;
-	ret->file = c.file ? texts_keep(n->texts, c.file) : NULL;
+	ret->file = c.file ? texts_keep(n->kept.texts, c.file) : NULL;
 }
 
 /* Asks the LANG_NATIVE language of the code. */
@@ -180,7 +189,7 @@ static void use_chain(void *arg, size_t i, const struct inline_chain *c)
 		bool is_outer = k + 1 == c->n;
 
 		*to = (struct frame_name){.module = outer.module, .vaddr = outer.vaddr, .line = from->line,
-			.column = from->column, .file = from->file ? texts_keep(n->texts, from->file) : NULL};
+			.column = from->column, .file = from->file ? texts_keep(n->kept.texts, from->file) : NULL};
 		if (is_outer && (outer.name || !from->name)) {
 			to->name = outer.name;
 			to->offset = outer.offset;
@@ -261,15 +270,15 @@ static bool make_name(struct names *n, uint64_t frame, struct frame_name *ret)
 
 static void remember(struct names *n, uint64_t frame, const struct frame_name *name)
 {
-	struct frame_name *known = arena_new_obj(n->frames, struct frame_name);
+	struct frame_name *known = arena_new_obj(n->kept.arena, struct frame_name);
 
 	*known = *name;
-	idmap_set(&n->known, frame, (uintptr_t)known);
+	idmap_set(&n->kept.known, frame, (uintptr_t)known);
 }
 
 void names_frame(struct names *n, uint64_t frame, struct frame_name *ret)
 {
-	const struct frame_name *known = idmap_pointer(&n->known, frame);
+	const struct frame_name *known = idmap_pointer(&n->kept.known, frame);
 
 	if (known)
 		*ret = *known;
@@ -294,7 +303,7 @@ void names_keep(struct names *n, uint64_t frame)
 {
 	struct frame_name name;
 
-	if (idmap_pointer(&n->known, frame))
+	if (idmap_pointer(&n->kept.known, frame))
 		return;
 	make_name(n, frame, &name);
 	remember(n, frame, &name);
@@ -302,32 +311,58 @@ void names_keep(struct names *n, uint64_t frame)
 
 struct staying {
 	struct names *names;
-	struct idmap before;
+	const struct kept *before;
 };
+
+static const char *keep_text(struct names *n, const char *text)
+{
+	return text ? texts_keep(n->kept.texts, text) : NULL;
+}
+
+/* Copies a name and its callers with their texts. */
+static void copy_name(struct names *n, uint64_t frame, const struct frame_name *from)
+{
+	struct frame_name *to = arena_new_obj(n->kept.arena, struct frame_name);
+
+	idmap_set(&n->kept.known, frame, (uintptr_t)to);
+	for (;; from = from->caller) {
+		*to = *from;
+		to->name = keep_text(n, from->name);
+		to->file = keep_text(n, from->file);
+		if (!from->caller)
+			break;
+		to->caller = store_more(&n->store);
+		to = (struct frame_name *)to->caller;
+	}
+}
 
 static void stays(void *arg, uint64_t frame)
 {
 	struct staying *s = arg;
-	const struct frame_name *name = idmap_pointer(&s->before, frame);
+	const struct frame_name *name = idmap_pointer(&s->before->known, frame);
 
-	if (name && !idmap_find(&s->names->known, frame))
-		remember(s->names, frame, name);
+	if (name && !idmap_find(&s->names->kept.known, frame))
+		copy_name(s->names, frame, name);
+}
+
+size_t names_bytes(const struct names *n)
+{
+	return arena_size(n->kept.arena) + texts_bytes(n->kept.texts) +
+		n->kept.known.cap * sizeof(*n->kept.known.slot) +
+		n->kept.demangled.cap * sizeof(*n->kept.demangled.slot);
 }
 
 void names_forget(struct names *n, const struct stacks *s, size_t gone)
 {
-	struct staying staying = { n, n->known };
-	struct arena *before = n->frames;
+	struct kept before = n->kept;
 
 	n->gone += gone;
 	if (n->gone <= stacks_count(s) / 4)
 		return;
 	n->gone = 0;
-	n->known = (struct idmap){};
-	n->frames = arena_new();
-	stacks_each_frame(s, stays, &staying);
-	idmap_done(&staying.before);
-	arena_free(before);
+	kept_open(&n->kept);
+	stacks_each_frame(s, stays, &(struct staying){n, &before});
+	kept_done(&before);
 }
 
 /* ---- many frames at once ------------------------------------------------- */
@@ -336,7 +371,7 @@ void names_list(const struct names *n, uint64_t frame, struct name_list *l)
 {
 	const struct file *f = frame >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ? file_of(n, frame) : NULL;
 
-	if (!f || !f->elf || idmap_find(&n->known, frame) || idmap_find(&l->listed, frame))
+	if (!f || !f->elf || idmap_find(&n->kept.known, frame) || idmap_find(&l->listed, frame))
 		return;
 	idmap_set(&l->listed, frame, 1);
 	vec_push(&l->frames, frame);
@@ -369,7 +404,7 @@ void names_stack(struct names *n, const uint64_t *frames, size_t len)
 	for (size_t i = 0; i < len && left < SOME_MAX; i++) {
 		struct file *f = frames[i] >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ? file_of(n, frames[i]) : NULL;
 
-		if (f && !f->jit && !(file_languages(f) & LANGS_NATIVE) && !idmap_find(&n->known, frames[i]) &&
+		if (f && !f->jit && !(file_languages(f) & LANGS_NATIVE) && !idmap_find(&n->kept.known, frames[i]) &&
 			inlines_of(n, f))
 			some[left++] = frames[i];
 	}

@@ -15,7 +15,7 @@ struct target;
 struct names *names_new(struct target *t, const struct files *fs, void *const *lang_names);
 void names_free(struct names *n);
 
-/* Strings live as long as n and its sources. */
+/* Strings live until names_forget(), and as long as their sources. */
 void names_frame(struct names *n, uint64_t frame, struct frame_name *ret);
 /* Names an address of code: where a function begins it is that function, even if another one was inlined there. */
 void names_code(struct names *n, uint64_t frame, struct frame_name *ret);
@@ -38,3 +38,5 @@ void names_keep(struct names *n, uint64_t frame);
 /* To save memory, forgets names of frames that no stack of s has; gone: how many stacks s has just forgotten. The names
  * are found again if needed. This looks at all frames, so it waits until the stacks that have gone are a quarter. */
 void names_forget(struct names *n, const struct stacks *s, size_t gone);
+/* Returns the memory of the names. */
+size_t names_bytes(const struct names *n);

@@ -5,7 +5,17 @@
 #include "base/arena.h"
 #include "unwinders.h"
 
-#define FRAMES_MAX (1 << 19)
+/* Frames of a generation. A frame takes about 130 bytes. */
+enum { FRAMES_MIN = 1 << 14, FRAMES_MAX = 1 << 19, FRAME_SHARE = 1024 };
+
+static size_t frames_max = FRAMES_MAX;
+
+void frame_store_limit(uint64_t memory)
+{
+	size_t n = memory ? memory / FRAME_SHARE : FRAMES_MAX;
+
+	frames_max = n < FRAMES_MIN ? FRAMES_MIN : n < FRAMES_MAX ? n : FRAMES_MAX;
+}
 
 static void generation_done(struct frame_generation *g)
 {
@@ -53,7 +63,7 @@ struct frame_name *frame_store_add(struct frame_store *s, uint64_t frame, bool *
 
 	if (idmap_find(&s->frames.names, frame))
 		return NULL;
-	if (s->frames.names.n >= FRAMES_MAX) {
+	if (s->frames.names.n >= frames_max) {
 		generation_done(&s->before);
 		s->before = s->frames;
 		s->frames = (struct frame_generation){.arena = arena_new()};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* frame_store.h - the names of frames of a LANG_FRAME language, by frame. The kernel half sends a frame that is still
- * in use again from time to time. The store keeps two generations of FRAMES_MAX frames: when the new one is full, it
- * becomes the old one, and frames that were not sent since then are forgotten. Names that were used are kept
- * elsewhere. */
+ * in use again from time to time. The store keeps two generations, each of as many frames as fit into an eighth of the
+ * memory: when the new one is full, it becomes the old one, and frames that were not sent since then are forgotten.
+ * Names that were used are kept elsewhere. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +19,8 @@ struct frame_store {
 	} frames, before;
 };
 
+/* Sets how many frames all stores keep. memory: bytes that the process may use; 0: no limit. */
+void frame_store_limit(uint64_t memory);
 void frame_store_open(struct frame_store *s);
 void frame_store_done(struct frame_store *s);
 /* Returns NULL if the frame is unknown. Valid until the next frame_store_add(). */

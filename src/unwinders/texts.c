@@ -37,6 +37,11 @@ void texts_free(struct texts *t)
 	free(t);
 }
 
+size_t texts_bytes(const struct texts *t)
+{
+	return arena_size(t->arena) + t->by_hash.cap * sizeof(*t->by_hash.slot);
+}
+
 const char *texts_keep(struct texts *t, const char *text)
 {
 	size_t len = strlen(text);

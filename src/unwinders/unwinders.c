@@ -15,6 +15,7 @@
 #include "base/regular.h"
 #include "base/str.h"
 #include "frame_names.h"
+#include "frame_store.h"
 #include "stacks.h"
 #include "target/elf.h"
 #include "target/target.h"
@@ -141,6 +142,7 @@ enum { DEAD_KEPT = 512 }; /* dead processes kept when memory is short: usym() so
 void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory)
 {
 	files_limit(u->files, cache, memory);
+	frame_store_limit(memory);
 	u->memory_limit = memory;
 }
 
@@ -683,10 +685,15 @@ uint64_t unwinders_real_id(struct unwinders *u, uint64_t id)
 	return stacks_real_id(u->stacks, id);
 }
 
-/* Due if stacks need twice the memory that was left last time, and an eighth of all memory. */
+static uint64_t bytes_of_stacks(const struct unwinders *u)
+{
+	return stacks_bytes(u->stacks) + names_bytes(u->names);
+}
+
+/* Due if stacks and names need twice the memory that was left last time, and an eighth of all memory. */
 bool unwinders_stacks_due(const struct unwinders *u)
 {
-	uint64_t bytes = stacks_bytes(u->stacks);
+	uint64_t bytes = bytes_of_stacks(u);
 
 	return u->memory_limit && bytes > u->memory_limit / 8 && bytes > 2 * u->stacks_left;
 }
@@ -707,7 +714,7 @@ void unwinders_forget_stacks(struct unwinders *u)
 
 	stacks_forget(u->stacks);
 	names_forget(u->names, u->stacks, before - stacks_count(u->stacks));
-	u->stacks_left = stacks_bytes(u->stacks);
+	u->stacks_left = bytes_of_stacks(u);
 	log_info("memory: %zu of %zu stacks that nothing mentions were forgotten",
 		before - stacks_count(u->stacks), before);
 }
