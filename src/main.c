@@ -10,6 +10,7 @@
 #include "agent/agent.h"
 #include "agent/hosts.h"
 #include "agent/push.h"
+#include "base/allowance.h"
 #include "base/arena.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -65,6 +66,7 @@ static int run(struct options *o)
 {
 	bool notifies = notify_open();
 
+	allowance_open();
 	if (notifies || o->until_eof)
 		prctl(PR_SET_NAME, "strata"); /* strata agent runs /proc/self/exe, --push a descriptor */
 	struct run_options opt = {

@@ -33,6 +33,7 @@
 #include "conf.h"
 #include "export/exporter.h"
 #include "http.h"
+#include "memory.h"
 #include "pages.h"
 #include "process.h"
 #include "unit.h"
@@ -58,6 +59,7 @@ struct agent {
 	struct pages pages;
 	struct http *http;
 	struct exporter *exporter; /* NULL: nothing is sent */
+	struct memory memory;
 	int stats;          /* keeps the kernel counting the time of BPF programs; -1: it does not */
 	uint64_t rescan_at; /* CLOCK_MONOTONIC ns; 0: nothing has changed */
 	uint64_t measured_at, measured; /* of all units */
@@ -467,11 +469,13 @@ static bool open_all(struct agent *a)
 
 	r = r ? r : open_signals(a);
 	r = r ? r : open_socket(a);
+	r = r ? r : memory_open(&a->memory);
 	if (r)
 		log_error("the agent cannot wait for events: %s", why_errno(r));
-	a->env = (struct unit_env){.loop = &a->loop, .conf = &a->conf, .notify = a->notify, .once = a->once,
+	a->env = (struct unit_env){.loop = &a->loop, .conf = &a->conf, .notify = a->notify,
+		.memory = a->memory.fd, .once = a->once,
 		.line = on_line, .hear = hear_all, .arg = a};
-	a->pages = (struct pages){.units = &a->units, .started = clock_ns(CLOCK_REALTIME)};
+	a->pages = (struct pages){.units = &a->units, .memory = &a->memory, .started = clock_ns(CLOCK_REALTIME)};
 	if (r || (!a->once && !a->check && !open_http(a)))
 		return false;
 	if (!a->check && !a->once && !open_exporter(a))
@@ -521,6 +525,7 @@ static void tick(struct agent *a, uint64_t now)
 {
 	for (struct unit *u = a->units; u; u = u->next_unit)
 		unit_tick(u, now);
+	memory_share(&a->memory, a->units, a->conf.memory_all, now);
 	http_tick(a->http, now);
 	if (!a->stops)
 		check_budget(a, now);
@@ -634,8 +639,8 @@ static int start(struct agent *a)
 
 int agent_main(int argc, char **argv)
 {
-	struct agent a = {.stats = -1, .signals.fd = -1, .changes.fd = -1, .socket.fd = -1, .notify = -1,
-		.loop.epoll = -1};
+	struct agent a = {.stats = -1, .signals.fd = -1, .memory.fd = -1, .changes.fd = -1, .socket.fd = -1,
+		.notify = -1, .loop.epoll = -1};
 	int code = 1;
 
 	notify_open();
@@ -654,6 +659,7 @@ int agent_main(int argc, char **argv)
 	closep(&a.socket.fd);
 	closep(&a.notify);
 	closep(&a.stats);
+	memory_close(&a.memory);
 	if (a.loop.epoll >= 0)
 		watches_close(&a.loop);
 	conf_done(&a.conf);

@@ -27,6 +27,7 @@ static const struct key {
 	{"agent", "cpu_all", SHARE, offsetof(struct conf, cpu_all)},
 	{"agent", "listen", TEXT, offsetof(struct conf, listen)},
 	{"agent", "memory", SIZE, offsetof(struct conf, memory)},
+	{"agent", "memory_all", SIZE, offsetof(struct conf, memory_all)},
 	{"agent", "scripts", TEXT, offsetof(struct conf, scripts)},
 	{"agent", "window", TIME, offsetof(struct conf, window)},
 	{"otlp", "endpoint", TEXT, offsetof(struct conf, endpoint)},
@@ -129,7 +130,7 @@ static const char *take(void *arg, const char *section, const char *name, const 
 	if (!is_unit && strcmp(section, "agent") != 0 && strcmp(section, "otlp") != 0)
 		return "the sections are [agent], [otlp] and [unit NAME]";
 	return is_unit ? "the keys of a unit are args, cpu, enabled, memory and window" : *section == 'a' ?
-		"the keys of [agent] are cpu, cpu_all, listen, memory, scripts and window" :
+		"the keys of [agent] are cpu, cpu_all, listen, memory, memory_all, scripts and window" :
 		"the keys of [otlp] are endpoint, gzip, headers_file, spool, spool_age, spool_size and timeout";
 }
 
@@ -149,7 +150,7 @@ bool conf_read(const char *path, struct conf *ret)
 
 	*ret = (struct conf){
 		.scripts = strdup("/etc/strata/scripts"), .listen = strdup("127.0.0.1:9436"), .window = 10,
-		.cpu = 0.05, .cpu_all = 0.1, .memory = 64 << 20,
+		.cpu = 0.05, .cpu_all = 0.1, .memory = 64 << 20, .memory_all = 200 << 20,
 		.spool_bytes = 64 << 20, .spool_age = 3600, .timeout = 10, .gzip = true,
 	};
 	ok = read_file(path ? path : CONF, path != NULL, ret);

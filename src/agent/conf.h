@@ -25,6 +25,7 @@ struct conf {
 	double cpu;     /* share of one CPU for a unit; 0: no limit */
 	double cpu_all; /* for all units together; 0: no limit */
 	int64_t memory; /* bytes of a unit's tables and files; 0: that of the script */
+	uint64_t memory_all; /* bytes of the agent and all units together; 0: no limit */
 	char *endpoint; /* [otlp]: URL, or NULL: nothing is sent */
 	char *headers_file;
 	char *spool;    /* directory, or NULL: none */

@@ -10,6 +10,7 @@
 #include "base/owner.h"
 #include "base/str.h"
 #include "export/exporter.h"
+#include "memory.h"
 #include "series.h"
 #include "unit.h"
 
@@ -41,6 +42,11 @@ static double long_lines(const struct unit *u)
 static double share(const struct unit *u)
 {
 	return u->share;
+}
+
+static double memory(const struct unit *u)
+{
+	return (double)unit_memory(u);
 }
 
 static double thin(const struct unit *u)
@@ -96,6 +102,8 @@ static const struct row rows[] = {
 		reloads},
 	{"strata_unit_load_failures_total", "counter", "Versions of the script that could not be started.", failures},
 	{"strata_unit_cpu_share", "gauge", "CPUs that the unit used in its last window, BPF programs included.", share},
+	{"strata_unit_memory_bytes", "gauge",
+		"Pages of the unit's processes, shared ones by shares, and its tables in the kernel.", memory},
 	{"strata_unit_thin", "gauge", "The unit takes one sample or event in so many, which counts as many.", thin},
 	{"strata_lost_total", "counter", "Events and updates of maps that were lost.", lost},
 	{"strata_stacks_incomplete_total", "counter", "Stacks that could not be walked to their end.", incomplete},
@@ -136,6 +144,25 @@ static void print_cpu(const struct pages *p, struct str *out)
 	}
 }
 
+static void print_number(const char *name, const char *type, const char *help, uint64_t n, struct str *out)
+{
+	print_head(name, type, help, out);
+	str_addf(out, "%s %" PRIu64 "\n", name, n);
+}
+
+static void print_memory(const struct pages *p, struct str *out)
+{
+	const struct memory *m = p->memory;
+	uint64_t all = m->own.bytes;
+
+	for (const struct unit *u = *p->units; u; u = u->next_unit)
+		all += unit_memory(u);
+	print_number("strata_agent_memory_bytes", "gauge", "Memory of the agent and its units together.", all, out);
+	print_number("strata_agent_memory_limit_bytes", "gauge", "The setting memory_all; 0: no limit.", m->limit, out);
+	print_number("strata_agent_memory_over_seconds_total", "counter",
+		"Seconds in which the agent and its units had more.", m->over, out);
+}
+
 static void print_own(const struct pages *p, struct str *out)
 {
 	struct rusage r;
@@ -151,12 +178,6 @@ static void print_own(const struct pages *p, struct str *out)
 		str_addf(out, "strata_agent_cpu_seconds_total %.6f\n", (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
 			(double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6);
 	}
-}
-
-static void print_number(const char *name, const char *type, const char *help, uint64_t n, struct str *out)
-{
-	print_head(name, type, help, out);
-	str_addf(out, "%s %" PRIu64 "\n", name, n);
 }
 
 static void print_export(const struct pages *p, struct str *out)
@@ -186,6 +207,7 @@ static void print_export(const struct pages *p, struct str *out)
 static void print_metrics(const struct pages *p, struct str *out)
 {
 	print_own(p, out);
+	print_memory(p, out);
 	print_rows(p, out);
 	print_cpu(p, out);
 	print_export(p, out);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct exporter;
+struct memory;
 struct str;
 struct unit;
 
@@ -13,6 +14,7 @@ struct pages {
 	uint64_t started;          /* CLOCK_REALTIME ns */
 	uint64_t reloads, reload_failures;
 	bool stats;                /* the kernel counts the time of BPF programs */
+	const struct memory *memory;
 	struct exporter *exporter; /* NULL: nothing is sent */
 };
 

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/allowance.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/owner.h"
@@ -158,6 +159,8 @@ _Noreturn static void become(const struct process_plan *plan, int out, int err, 
 		fcntl(NOTIFY_NUMBER, F_SETFD, 0);
 	else if (plan->notify > 0)
 		dup2(plan->notify, NOTIFY_NUMBER);
+	if (plan->memory > 0)
+		dup2(plan->memory, ALLOWANCE_NUMBER);
 	execve(plan->program ? plan->program : "/proc/self/exe", plan->argv, plan->environment);
 	why = errno == E2BIG ? too_long : other;
 	_exit(write(STDERR_FILENO, why, strlen(why)) < 0 ? 126 : 127);
@@ -230,6 +233,8 @@ void process_hear(struct process *p, const char *message)
 	raise_to(&p->bpf_ns, number_of(message, "X_STRATA_BPF_NS="));
 	raise_to(&p->lost, number_of(message, "X_STRATA_LOST="));
 	raise_to(&p->incomplete, number_of(message, "X_STRATA_INCOMPLETE="));
+	if (strstr(message, "X_STRATA_TABLES="))
+		p->tables = number_of(message, "X_STRATA_TABLES=");
 	if (p->ready || !strstr(message, "READY=1"))
 		return;
 	p->ready = true;
@@ -244,6 +249,13 @@ void process_measure(struct process *p)
 
 	if (p->pid && !clock_getcpuclockid(p->pid, &clock) && !clock_gettime(clock, &t))
 		p->user_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	if (p->pid)
+		measure(&p->memory, p->pid, clock_ns(CLOCK_MONOTONIC));
+}
+
+uint64_t process_memory(const struct process *p)
+{
+	return p->memory.bytes + p->tables;
 }
 
 void process_kill(struct process *p)

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/str.h"
+#include "memory.h"
 #include "watch.h"
 
 struct process;
@@ -32,12 +33,14 @@ struct process {
 	uint64_t started, ready_at, heard; /* CLOCK_MONOTONIC ns of the start, of READY=1, and of the last message */
 	uint64_t stop_at;    /* ns of SIGTERM; 0: not yet */
 	uint64_t user_ns, bpf_ns, lost, incomplete; /* so far */
+	struct measure memory; /* its pages */
+	uint64_t tables;     /* bytes of its tables in the kernel */
 	uint64_t dropped;    /* lines that were too long */
 	bool skips_line, skips_message; /* the rest of such a line comes */
 	struct str line, said, message; /* unfinished lines; the end of all messages */
 };
 
-/* The number of plan.notify in the process. */
+/* The number of plan.notify in the process. That of plan.memory is ALLOWANCE_NUMBER. */
 enum { NOTIFY_NUMBER = 3 };
 
 struct process_plan {
@@ -46,6 +49,7 @@ struct process_plan {
 	const char *program; /* NULL: strata itself */
 	char *const *argv, *const *environment; /* end with NULL */
 	int notify;   /* the socket for its messages; 0: none */
+	int memory;   /* the file of base/allowance.h, whose number is above 9; 0: none */
 	int input;    /* its standard input; 0: /dev/null or that of the agent */
 	bool quiet;   /* its messages are only kept */
 	struct process_calls calls;
@@ -55,8 +59,10 @@ struct process_plan {
 int process_start(struct watches *l, const struct process_plan *plan, struct process **ret);
 /* Takes a message of notify.h. */
 void process_hear(struct process *p, const char *message);
-/* Reads how much time it has used. */
+/* Reads how much time and memory it uses. */
 void process_measure(struct process *p);
+/* Returns the bytes of its pages and of its tables in the kernel. */
+uint64_t process_memory(const struct process *p);
 /* Asks it to end; kills it if it was asked more than ten seconds ago. */
 void process_stop(struct process *p);
 void process_kill(struct process *p);

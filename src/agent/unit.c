@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/allowance.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -58,15 +59,31 @@ struct unit *unit_new(struct unit_env *env, const char *name, const char *path)
 	return u;
 }
 
-static void each(const struct unit *u, void (*f)(struct process *p))
+static size_t processes_of(const struct unit *u, struct process **ret)
 {
+	size_t n = 0;
+
 	if (u->current)
-		f(u->current);
+		ret[n++] = u->current;
 	if (u->next)
-		f(u->next);
+		ret[n++] = u->next;
 	for (size_t i = 0; i < ARRAY_SIZE(u->leaving); i++)
 		if (u->leaving[i])
-			f(u->leaving[i]);
+			ret[n++] = u->leaving[i];
+	return n;
+}
+
+size_t unit_processes(const struct unit *u, const struct process **ret)
+{
+	return processes_of(u, (struct process **)ret);
+}
+
+static void each(const struct unit *u, void (*f)(struct process *p))
+{
+	struct process *list[UNIT_PROCESSES];
+
+	for (size_t i = 0, n = processes_of(u, list); i < n; i++)
+		f(list[i]);
 }
 
 void unit_free(struct unit *u)
@@ -95,22 +112,18 @@ void unit_remove(struct unit *u)
 
 bool unit_is_running(const struct unit *u)
 {
-	bool runs = u->current || u->next;
+	const struct process *list[UNIT_PROCESSES];
 
-	for (size_t i = 0; i < ARRAY_SIZE(u->leaving); i++)
-		runs |= u->leaving[i] != NULL;
-	return runs;
+	return unit_processes(u, list);
 }
 
 struct process *unit_process(const struct unit *u, int pid)
 {
-	if (u->current && u->current->pid == pid)
-		return u->current;
-	if (u->next && u->next->pid == pid)
-		return u->next;
-	for (size_t i = 0; i < ARRAY_SIZE(u->leaving); i++)
-		if (u->leaving[i] && u->leaving[i]->pid == pid)
-			return u->leaving[i];
+	struct process *list[UNIT_PROCESSES];
+
+	for (size_t i = 0, n = processes_of(u, list); i < n; i++)
+		if (list[i]->pid == pid)
+			return list[i];
 	return NULL;
 }
 
@@ -358,7 +371,7 @@ void words_free(char **words)
 static bool is_replaced(const char *variable)
 {
 	static const char *const names[] = {NOTIFY_FD "=", "NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID=",
-		"OTEL_RESOURCE_ATTRIBUTES="};
+		ALLOWANCE_FD "=", ALLOWANCE_AT "=", "OTEL_RESOURCE_ATTRIBUTES="};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strncmp(variable, names[i], strlen(names[i])))
@@ -381,7 +394,7 @@ static void add_variable(word_list *l, const char *fmt, ...)
 
 /* A window of the unit's section, and the limit of memory, replace those of the script, as variables of the environment
  * do. */
-static char **environment_of(const struct unit *u)
+static char **environment_of(const struct unit *u, uint32_t number)
 {
 	const struct unit_conf *c = conf_unit(u->env->conf, u->name);
 	const char *attributes = getenv("OTEL_RESOURCE_ATTRIBUTES");
@@ -394,6 +407,10 @@ static char **environment_of(const struct unit *u)
 			add_word(&l, *v);
 	add_variable(&l, NOTIFY_FD "=%d", NOTIFY_NUMBER);
 	add_variable(&l, "WATCHDOG_USEC=" WATCHDOG);
+	if (u->env->memory > 0) {
+		add_variable(&l, ALLOWANCE_FD "=%d", ALLOWANCE_NUMBER);
+		add_variable(&l, ALLOWANCE_AT "=%u", number % ALLOWANCES);
+	}
 	if (u->thin)
 		snprintf(weight, sizeof(weight), ",strata.sample.weight=%u", u->thin);
 	add_variable(&l, "OTEL_RESOURCE_ATTRIBUTES=%s%sstrata.unit=%s%s", attributes ? attributes : "", attributes ?
@@ -410,10 +427,11 @@ static char **environment_of(const struct unit *u)
 
 static void start(struct unit *u)
 {
-	char **words = unit_words(u, false), **environment = environment_of(u);
+	uint32_t number = ++u->env->nprocesses;
+	char **words = unit_words(u, false), **environment = environment_of(u, number);
 	struct process_plan plan = {
-		.name = u->name, .number = ++u->env->nprocesses, .argv = words, .environment = environment,
-		.notify = u->env->notify,
+		.name = u->name, .number = number, .argv = words, .environment = environment,
+		.notify = u->env->notify, .memory = u->env->memory,
 		.quiet = u->thin > u->old_thin, /* if it fails, the script cannot be thinned, which is no error of it */
 		.calls = {.arg = u, .line = on_line, .ready = on_ready, .ending = on_ending, .ended = on_ended},
 	};
@@ -544,18 +562,26 @@ void unit_forgive(struct unit *u)
 struct unit_sums unit_sums(const struct unit *u)
 {
 	struct unit_sums s = {u->past.user_ns, u->past.bpf_ns, u->past.lost, u->past.incomplete, u->past.dropped};
-	const struct process *list[2 + ARRAY_SIZE(u->leaving)] = {u->current, u->next};
+	const struct process *list[UNIT_PROCESSES];
 
-	memcpy(list + 2, u->leaving, sizeof(u->leaving));
-	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
-		if (list[i]) {
-			s.user_ns += list[i]->user_ns;
-			s.bpf_ns += list[i]->bpf_ns;
-			s.lost += list[i]->lost;
-			s.incomplete += list[i]->incomplete;
-			s.dropped += list[i]->dropped;
-		}
+	for (size_t i = 0, n = unit_processes(u, list); i < n; i++) {
+		s.user_ns += list[i]->user_ns;
+		s.bpf_ns += list[i]->bpf_ns;
+		s.lost += list[i]->lost;
+		s.incomplete += list[i]->incomplete;
+		s.dropped += list[i]->dropped;
+	}
 	return s;
+}
+
+uint64_t unit_memory(const struct unit *u)
+{
+	const struct process *list[UNIT_PROCESSES];
+	uint64_t bytes = 0;
+
+	for (size_t i = 0, n = unit_processes(u, list); i < n; i++)
+		bytes += process_memory(list[i]);
+	return bytes;
 }
 
 void unit_over_budget(struct unit *u, double share, double allowed, const char *whose)
@@ -619,14 +645,12 @@ static void expire(struct unit *u, uint64_t now)
 
 void unit_tick(struct unit *u, uint64_t now)
 {
-	struct process *list[2 + ARRAY_SIZE(u->leaving)] = {u->current, u->next};
+	struct process *list[UNIT_PROCESSES];
 
-	memcpy(list + 2, u->leaving, sizeof(u->leaving));
-	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
-		if (list[i]) {
-			process_measure(list[i]);
-			check_hang(u, list[i], now);
-		}
+	for (size_t i = 0, n = processes_of(u, list); i < n; i++) {
+		process_measure(list[i]);
+		check_hang(u, list[i], now);
+	}
 	expire(u, now);
 	if (u->restart_at && now >= u->restart_at && !u->current && !u->next) {
 		u->restarts++;

@@ -22,6 +22,7 @@ struct unit_env {
 	struct watches *loop;
 	const struct conf *conf;
 	int notify;          /* the socket for messages of the units */
+	int memory;          /* the file with what each process may use; see base/allowance.h */
 	bool once;           /* each unit runs for one window */
 	uint32_t nprocesses; /* started so far */
 	void (*line)(void *arg, struct unit *u, const char *line, size_t n); /* of OTLP/JSON */
@@ -66,6 +67,11 @@ void unit_remove(struct unit *u);
 bool unit_is_running(const struct unit *u);
 /* Returns its process with the pid, or NULL. */
 struct process *unit_process(const struct unit *u, int pid);
+/* Fills the list with its processes. Returns their number. */
+enum { UNIT_PROCESSES = 6 };
+size_t unit_processes(const struct unit *u, const struct process **ret);
+/* Returns the bytes that all its processes use. */
+uint64_t unit_memory(const struct unit *u);
 /* Called each second: restarts after a crash, ends processes that hang, looks at the budget. */
 void unit_tick(struct unit *u, uint64_t now);
 /* The agent itself did not run: its processes may have spoken meanwhile. */

@@ -57,16 +57,18 @@ static void show_progress(const struct session *s, const struct loop_options *op
 	str_done(&text);
 }
 
-/* The manager's watchdog bites after four missed messages. strata agent reads the lines that begin with X_. */
-static uint64_t notify(const struct session *s, const struct loop_options *opt, uint64_t now)
+/* The manager's watchdog bites after four missed messages. strata agent reads the lines that begin with X_, and says how
+ * much memory there may be. */
+static uint64_t notify(struct session *s, const struct loop_options *opt, uint64_t now)
 {
 	struct session_progress p;
-	uint64_t ns, runs;
+	uint64_t ns, runs, tables;
 
 	session_progress(s, &p);
 	session_cost(s, opt->image->number, &ns, &runs);
+	tables = session_trim(s);
 	notify_send("WATCHDOG=1\nX_STRATA_BPF_NS=%" PRIu64 "\nX_STRATA_BPF_RUNS=%" PRIu64 "\nX_STRATA_LOST=%" PRIu64
-		"\nX_STRATA_INCOMPLETE=%" PRIu64, ns, runs, p.lost, p.incomplete);
+		"\nX_STRATA_INCOMPLETE=%" PRIu64 "\nX_STRATA_TABLES=%" PRIu64, ns, runs, p.lost, p.incomplete, tables);
 	return notify_watchdog() ? now + notify_watchdog() / 4 : UINT64_MAX;
 }
 

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -252,6 +253,14 @@ void session_forget_programs(struct session *s, const struct image_object *o)
 		log_info("execs are heard of by perf's events alone: no raw tracepoint task_rename");
 	follow_drain(s->follow, FOLLOW_NOW);
 	unwinders_publish(s->unwinders);
+}
+
+uint64_t session_trim(struct session *s)
+{
+	if (s->unwinders)
+		return unwinders_save_memory(s->unwinders);
+	malloc_trim(0); /* that of the compiler, above all */
+	return 0;
 }
 
 void session_read_one_process(struct session *s)

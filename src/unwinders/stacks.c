@@ -11,6 +11,7 @@
 #include "base/arena.h"
 
 #include "idmap.h"
+#include "unwinders.h"
 
 struct stack {
 	uint32_t n, end;
@@ -33,6 +34,17 @@ struct stacks {
 	size_t left;              /* bytes in the arena of stacks that were forgotten */
 	size_t nempty;            /* stacks that add_empty() made */
 };
+
+const char *unwind_end_text(enum unwind_end e)
+{
+	static const char *const text[] = {
+#define E(end, text) [UNWIND_##end] = text,
+#include "bpf/walk/unwind_end.def"
+#undef E
+	};
+
+	return e < UNWIND_END_MAX ? text[e] : "?";
+}
 
 static struct stack *nth_stack(const struct stacks *s, size_t i)
 {

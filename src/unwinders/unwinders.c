@@ -52,17 +52,6 @@ struct unwinders {
 	} stats;
 };
 
-const char *unwind_end_text(enum unwind_end e)
-{
-	static const char *const text[] = {
-#define E(end, text) [UNWIND_##end] = text,
-#include "bpf/walk/unwind_end.def"
-#undef E
-	};
-
-	return e < UNWIND_END_MAX ? text[e] : "?";
-}
-
 static int open_of_process(void *arg, int pid, const char *path)
 {
 	return proc_open_file(arg, pid, path);
@@ -184,6 +173,12 @@ static void trim(struct unwinders *u)
 		files_evict(u->files, list[i]);
 	if (n)
 		log_info("memory: %zu files that nothing has mapped were evicted", n);
+}
+
+uint64_t unwinders_save_memory(struct unwinders *u)
+{
+	trim(u);
+	return files_kernel(u->files);
 }
 
 /* ---- files and processes ---- */

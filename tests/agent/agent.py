@@ -7,6 +7,7 @@ import pathlib
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -347,12 +348,62 @@ def test_budget(cases, home):
                     'memory of a unit', environment)
 
 
+def allowances(agent):
+    """Returns [bytes] that the agent allows its processes."""
+    for link in pathlib.Path(f'/proc/{agent.process.pid}/fd').iterdir():
+        if 'memfd:strata-memory' in os.readlink(link):
+            return [n for n in struct.unpack('512Q', link.read_bytes()) if n]
+    return []
+
+
+def shared(pid):
+    """Returns the bytes of a process's pages that count for other processes."""
+    text = pathlib.Path(f'/proc/{pid}/smaps_rollup').read_text()
+    size = {k: int(re.search(rf'^{k}: +(\d+)', text, re.M).group(1)) << 10 for k in ('Rss', 'Pss')}
+    return size['Rss'] - size['Pss']
+
+
+def test_memory(cases, home):
+    """All units share one limit; a unit that has more than its part gives memory back."""
+    stacks = 'config = { window = 300ms } profile:hz:199 { @[ustack, kstack] = count(); }'
+    limit = 400 << 20
+
+    def parts_fit():
+        parts = allowances(agent)
+        own = agent.metric('strata_agent_memory_bytes') - sum(agent.metric(f'strata_unit_memory_bytes{{unit="{n}"}}') for n in scripts)
+        # The agent looks at shared pages every ten seconds.
+        return len(parts) == len(scripts) and own > 0 and \
+            sum(parts) - sum(shared(pid) for pid in agent.children().values()) <= limit - own + (20 << 20)
+
+    scripts = {'a': stacks, 'b': stacks + ' // 2', 'small': COUNTS}
+    with Agent(STRATA, home, scripts, f'[agent]\nmemory_all = {limit >> 20}M\nmemory = 100M\n') as agent:
+        until(lambda: all(agent.is_up(name) for name in scripts))
+        seen = until(lambda: agent.metric('strata_unit_memory_bytes{unit="small"}') and agent.metrics())
+        cases.check(seen and 0 < seen['strata_unit_memory_bytes{unit="small"}'] < seen['strata_unit_memory_bytes{unit="a"}'],
+                    'memory of units', agent.get('/metrics')[1])
+        cases.check(seen and seen['strata_agent_memory_limit_bytes'] == limit and seen['strata_agent_memory_over_seconds_total'] == 0 and
+                    seen['strata_agent_memory_bytes'] > sum(v for k, v in seen.items() if k.startswith('strata_unit_memory_bytes')),
+                    '..and of the agent', seen)
+        cases.check(until(parts_fit, 20), '..whose limit is shared out', allowances(agent))
+        low = 50 << 20
+        agent.set(f'[agent]\nmemory_all = {low >> 20}M\nmemory = 100M\n')
+        agent.hup()
+        cases.check(until(lambda: max(allowances(agent), default=limit) < limit // 4), 'a lower limit holds at once', allowances(agent))
+        cases.check(until(lambda: agent.metric('strata_agent_memory_over_seconds_total') >= 2), '..is counted if it is exceeded',
+                    agent.get('/metrics')[1])
+        cases.check(all(agent.is_up(name) for name in scripts) and agent.metric('strata_unit_restarts_total{unit="a"}') == 0,
+                    '..and ends no unit', agent.get('/healthz')[1], agent.errors.read_text())
+        agent.set('[agent]\nmemory_all = 0\nmemory = 100M\n')
+        agent.hup()
+        cases.check(until(lambda: not allowances(agent)), 'memory_all = 0 is no limit', allowances(agent))
+
+
 def main():
     cases = tap.Cases()
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_units, test_fast, test_series, test_wide, test_names, test_rights, test_manager, test_modes, test_budget):
+    for test in (test_units, test_fast, test_series, test_wide, test_names, test_rights, test_manager, test_modes, test_budget, test_memory):
         with tempfile.TemporaryDirectory() as home:
             test(cases, pathlib.Path(home))
     return cases.done()

@@ -672,7 +672,8 @@ static void take_hole(struct unframed *u, const struct hole *h, struct eh_rows *
 		out_of_memory();
 	u->spots.len = u->todo.len = u->functions.len = u->after_calls.len = 0;
 	follow_hole(u);
-	add_rows(u, out);
+	if (out)
+		add_rows(u, out);
 	if (functions)
 		add_functions(u, functions);
 	free(u->index);
@@ -698,26 +699,50 @@ static void follow_holes(struct unframed *u, struct eh_rows *rows, struct eh_ran
 	*rows = out;
 }
 
-void unframed_rows(struct elf *e, struct eh_rows *rows, struct eh_ranges *functions)
+/* Returns false if nothing is missing, or the machine is unknown. */
+static bool begin(struct unframed *u, struct elf *e, const struct eh_rows *rows)
 {
-	struct unframed u = {.e = e};
 	bool arm64 = elf_machine(e) == EM_AARCH64;
 
+	*u = (struct unframed){.e = e};
 	if (!arm64 && elf_machine(e) != EM_X86_64)
-		return;
-	u.machine = arm64 ? &unframed_arm64 : &unframed_x86;
-	find_holes(&u, rows);
-	if (u.holes.len && (arm64 || !code_open(EM_X86_64, true, &u.code))) {
-		find_functions(&u);
+		return false;
+	u->machine = arm64 ? &unframed_arm64 : &unframed_x86;
+	find_holes(u, rows);
+	if (!u->holes.len || (!arm64 && code_open(EM_X86_64, true, &u->code)))
+		return false;
+	find_functions(u);
+	return true;
+}
+
+static void end(struct unframed *u)
+{
+	code_close(u->code);
+	free(u->symbols);
+	vec_done(&u->holes);
+	vec_done(&u->taken);
+	vec_done(&u->called);
+	vec_done(&u->spots);
+	vec_done(&u->todo);
+	vec_done(&u->functions);
+	vec_done(&u->after_calls);
+}
+
+void unframed_rows(struct elf *e, struct eh_rows *rows, struct eh_ranges *functions)
+{
+	struct unframed u;
+
+	if (begin(&u, e, rows))
 		follow_holes(&u, rows, functions);
-	}
-	code_close(u.code);
-	free(u.symbols);
-	vec_done(&u.holes);
-	vec_done(&u.taken);
-	vec_done(&u.called);
-	vec_done(&u.spots);
-	vec_done(&u.todo);
-	vec_done(&u.functions);
-	vec_done(&u.after_calls);
+	end(&u);
+}
+
+void unframed_functions(struct elf *e, const struct eh_rows *rows, struct eh_ranges *functions)
+{
+	struct unframed u;
+
+	if (begin(&u, e, rows))
+		for (size_t i = 0; i < u.holes.len; i++)
+			take_hole(&u, &u.holes.data[i], NULL, functions);
+	end(&u);
 }

@@ -20,6 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/allowance.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -556,10 +557,24 @@ void files_limit(struct files *fs, uint64_t cache, uint64_t memory)
 	fs->memory_limit = memory;
 }
 
+/* Returns the limit at present; 0: none. */
+static uint64_t limit_of(const struct files *fs)
+{
+	uint64_t allowed = allowance();
+
+	return allowed && (!fs->memory_limit || allowed < fs->memory_limit) ? allowed : fs->memory_limit;
+}
+
 bool files_due(const struct files *fs)
 {
-	return fs->memory_limit && (fs->fresh > FRESH_MIN + fs->memory_limit / 16 ||
-		clock_ns(CLOCK_MONOTONIC_COARSE) > fs->due);
+	uint64_t limit = limit_of(fs);
+
+	return limit && (fs->fresh > FRESH_MIN + limit / 16 || clock_ns(CLOCK_MONOTONIC_COARSE) > fs->due);
+}
+
+uint64_t files_kernel(const struct files *fs)
+{
+	return fs->kernel;
 }
 
 /* Returns the bytes of this process in RAM. */
@@ -579,7 +594,9 @@ static void release(struct files *fs)
 
 		if (!f || !f->elf)
 			continue;
-		drop_functions(f);
+		eh_ranges_done(&f->functions); /* f->unframed is kept: it is small, and to find it takes far more memory */
+		f->functions = (struct eh_ranges){};
+		f->functions_read = false;
 		if (f->inlines)
 			inlines_release(f->inlines);
 		elf_release(f->elf);
@@ -591,8 +608,8 @@ static void release(struct files *fs)
 
 uint64_t files_excess(struct files *fs)
 {
-	uint64_t in_use = resident() + fs->kernel;
-	bool released = in_use > fs->memory_limit;
+	uint64_t in_use = resident() + fs->kernel, limit = limit_of(fs);
+	bool released = in_use > limit;
 
 	if (released) {
 		release(fs);
@@ -600,7 +617,7 @@ uint64_t files_excess(struct files *fs)
 	}
 	fs->fresh = 0;
 	fs->due = clock_ns(CLOCK_MONOTONIC_COARSE) + (released ? RELEASED_NS : LOOK_NS);
-	return in_use > fs->memory_limit ? in_use - fs->memory_limit / 4 * 3 : 0;
+	return in_use > limit ? in_use - limit / 4 * 3 : 0;
 }
 
 static int least_used_first(const void *pa, const void *pb)
@@ -732,7 +749,7 @@ static bool unframed_function(struct file *f, uint64_t vaddr, uint64_t *ret_star
 	struct eh_rows rows;
 
 	if (!f->unframed_read && !file_languages(f) && !ehframe_read(f->elf, &rows)) {
-		unframed_rows(f->elf, &rows, &f->unframed);
+		unframed_functions(f->elf, &rows, &f->unframed);
 		eh_rows_done(&rows);
 	}
 	f->unframed_read = true;

@@ -97,7 +97,8 @@ void files_on_table(struct files *fs, void (*f)(void *arg), void *arg);
 
 /* ---- memory ---- */
 
-/* Limits in bytes: of the cache; of the memory of this process and of the tables in the kernel. */
+/* Limits in bytes: of the cache; of the memory of this process and of the tables in the kernel, which may become less
+ * later (base/allowance.h). */
 void files_limit(struct files *fs, uint64_t cache, uint64_t memory);
 /* Returns whether enough data has arrived since the last check of the memory in use. */
 bool files_due(const struct files *fs);
@@ -108,6 +109,8 @@ uint64_t files_excess(struct files *fs);
  * files. */
 size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret);
 void files_evict(struct files *fs, struct file *f);
+/* Returns the bytes of tables in the kernel. */
+uint64_t files_kernel(const struct files *fs);
 
 struct files_stats {
 	unsigned files, tables, cached, failed, evicted;
