@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -34,6 +33,8 @@
 /* OTLP allows 64 MiB for a body before compression. After a failure the thread waits for 1, 2, 4 .. 64 s, half more or
  * less, so that many hosts do not come at once. */
 enum { QUEUE_MAX = 8 << 20, BODY_MAX = 64 << 20, BACK_OFF_MAX = 6, LIVE_SHARE = 3 };
+/* At the end each answer gives a receiver as much time again, up to so many times. */
+enum { PATIENCE = 3 };
 
 struct exporter {
 	struct poster *poster; /* used by the thread only */
@@ -46,6 +47,7 @@ struct exporter {
 	struct spool spool;
 	bool has_spool, stops, failing;
 	uint64_t retry_at, deadline; /* CLOCK_MONOTONIC ns */
+	uint64_t patience, last_deadline; /* ns for each answer at the end; CLOCK_MONOTONIC ns */
 	unsigned failures, turn;     /* failures in a row */
 	struct export_counts counts;
 	struct str line;             /* the beginning of a line; for exporter_write() */
@@ -128,18 +130,33 @@ static void evict(struct exporter *e, enum export_drop reason)
 	message_free(m);
 }
 
-void exporter_push(struct exporter *e, const char *line, size_t n)
+/* Adds the line to the last message of its kind, since the order of kinds has no meaning: a window has lines of
+ * several, and a slow receiver gets one message of each. Returns false if the line needs a message of its own. */
+static bool merge(struct exporter *e, const char *line, size_t n)
 {
-	struct message *m, *tail;
+	enum message_kind kind = message_kind(line, n);
+	struct message *last = NULL;
 	size_t before;
 
+	for (struct message *m = e->first; m; m = m->next)
+		last = m->kind == kind ? m : last;
+	if (!last)
+		return false;
+	before = last->body.len;
+	if (!message_add(last, line, n))
+		return false;
+	e->queue_bytes += last->body.len - before;
+	return true;
+}
+
+void exporter_push(struct exporter *e, const char *line, size_t n)
+{
+	struct message *m;
+
 	pthread_mutex_lock(&e->lock);
-	tail = e->first ? (struct message *)((char *)e->last - offsetof(struct message, next)) : NULL;
 	if (n > BODY_MAX) {
 		e->counts.dropped[EXPORT_SIZE]++;
-	} else if (tail && (before = tail->body.len, message_add(tail, line, n))) {
-		e->queue_bytes += tail->body.len - before;
-	} else if ((m = message_new(line, n))) {
+	} else if (!merge(e, line, n) && (m = message_new(line, n))) {
 		*e->last = m;
 		e->last = &m->next;
 		e->queued++;
@@ -197,6 +214,17 @@ static void plan_retry(struct exporter *e, const struct post_reply *r)
 	e->failing = true;
 }
 
+/* A receiver that is slow but takes messages gets those that are in memory, such as the last windows of all units. */
+static void extend(struct exporter *e)
+{
+	uint64_t wanted = clock_ns(CLOCK_MONOTONIC) + e->patience;
+
+	if (!e->stops || !e->first)
+		return;
+	e->deadline = wanted < e->last_deadline ? wanted : e->last_deadline;
+	poster_end_by(e->poster, e->deadline);
+}
+
 static void on_taken(struct exporter *e, const struct message *m, const struct post_reply *r)
 {
 	char reason[200];
@@ -209,6 +237,7 @@ static void on_taken(struct exporter *e, const struct message *m, const struct p
 	e->counts.sent++;
 	e->counts.sent_bytes += m->body.len;
 	e->counts.rejected += n;
+	extend(e);
 	if (n || *reason)
 		log_warn("the receiver rejected %" PRIu64 " records%s%s", n, *reason ? ": " : "", reason);
 }
@@ -395,7 +424,9 @@ void exporter_close(struct exporter *e, double seconds, struct export_counts *re
 		return;
 	pthread_mutex_lock(&e->lock);
 	e->stops = true;
-	e->deadline = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
+	e->patience = (uint64_t)(seconds * 1e9);
+	e->deadline = clock_ns(CLOCK_MONOTONIC) + e->patience;
+	e->last_deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE * e->patience;
 	e->retry_at = e->failing ? 0 : e->retry_at; /* a last attempt */
 	poster_end_by(e->poster, e->deadline);
 	pthread_cond_signal(&e->wakes);

@@ -56,6 +56,7 @@ void exporter_push(struct exporter *e, const char *line, size_t n);
 /* Writes text of any length; lines may be split. Takes all: for stream_open_to(). */
 size_t exporter_write(void *arg, const char *text, size_t size);
 void exporter_counts(struct exporter *e, struct export_counts *ret);
-/* Sends what waits, for at most `seconds`. The rest goes to the spool, or is lost and counted. ret: NULL, or the counts
- * at the end. */
+/* Sends what waits, for at most `seconds`, and as long again after each message that the receiver takes while others
+ * wait in memory, but three times as long at most. The rest goes to the spool, or is lost and counted. ret: NULL, or
+ * the counts at the end. */
 void exporter_close(struct exporter *e, double seconds, struct export_counts *ret);

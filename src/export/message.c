@@ -39,13 +39,20 @@ static bool is_kind(enum message_kind k, const char *line, size_t n)
 	return n > begin && !memcmp(line, kinds[k].begin, begin);
 }
 
-struct message *message_new(const char *line, size_t n)
+enum message_kind message_kind(const char *line, size_t n)
 {
-	struct message *m;
-	int k = 0;
+	enum message_kind k = 0;
 
 	while (k < MESSAGE_KINDS && !is_kind(k, line, n))
 		k++;
+	return k;
+}
+
+struct message *message_new(const char *line, size_t n)
+{
+	enum message_kind k = message_kind(line, n);
+	struct message *m;
+
 	if (k == MESSAGE_KINDS)
 		return NULL;
 	m = calloc(1, sizeof(*m));

@@ -21,6 +21,8 @@ struct message {
 /* Returns the path of the kind below an endpoint, "/v1/logs", or its name, "logs". */
 const char *message_path(enum message_kind k);
 const char *message_name(enum message_kind k);
+/* Returns the kind of a line, or MESSAGE_KINDS if it has none. */
+enum message_kind message_kind(const char *line, size_t n);
 /* Makes a message of a line, which is the caller's. Returns NULL if the line is not of a known kind. */
 struct message *message_new(const char *line, size_t n);
 void message_free(struct message *m);

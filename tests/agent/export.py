@@ -204,6 +204,23 @@ def test_outage(cases, home):
             cases.check(total == len(seen), 'the counter has all', total, len(seen))
 
 
+def test_slow_end(cases, home):
+    """The agent ends while the receiver is slow: it gets the last windows, which are several messages, in more than five seconds."""
+    port = agents.free_port()
+    more = conf(port, home).replace('timeout = 2s', 'timeout = 10s')
+    with Agent(STRATA, home, {'lines': UNIT}, more) as agent, Receiver(port=port) as r:
+        until(lambda: len(r.logs()) > 20)
+        n = len(r.requests)
+        r.answers += [{'seconds': 2}] * 100
+        until(lambda: len(r.requests) > n + 1)
+        agent.process.terminate()
+        code = agent.process.wait(60)
+        seen, total = numbers(r), r.metrics().get('n')
+        left = sorted(path.name for path in (home / 'spool').iterdir())
+        cases.check(code == 0 and total == len(seen) and left == ['lock'], 'a slow receiver gets the last window', total, len(seen), left,
+                    agent.errors.read_text())
+
+
 def test_full(cases, home):
     """A spool that is too small, too old, or on a full disk."""
     port = agents.free_port()
@@ -251,7 +268,7 @@ def main():
         return 0
     for test in (test_script, test_protobuf, test_later, test_refused, test_away):
         test(cases)
-    for test in (test_spool, test_links, test_outage, test_full, test_headers_file):
+    for test in (test_spool, test_links, test_outage, test_slow_end, test_full, test_headers_file):
         with tempfile.TemporaryDirectory() as home:
             test(cases, pathlib.Path(home))
     return cases.done()

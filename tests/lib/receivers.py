@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""receivers.py - a receiver of OTLP/HTTP that takes protobuf and JSON, and answers as a test wants: with a status, headers, a body, or by
-closing the connection."""
+"""receivers.py - a receiver of OTLP/HTTP that takes protobuf and JSON, and answers as a test wants: with a status, headers, a body, after some
+seconds, or by closing the connection."""
 import gzip
 import http.server
 import json
 import socket
 import struct
 import threading
+import time
 
 
 # Messages by opentelemetry-proto v1.11.0: {number: (name in JSON, type)}. s: text, i: integer, l: 64-bit integer, which JSON has as
@@ -152,6 +153,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.close()
             return
+        time.sleep(answer.get('seconds', 0))
         status = answer.get('status', 200)
         if status == 200:
             if self.headers.get('Content-Encoding') == 'gzip':
