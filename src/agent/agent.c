@@ -313,9 +313,10 @@ static void on_signal(struct watch *w, uint32_t events)
 
 	if (read(w->fd, &info, sizeof(info)) != sizeof(info))
 		return;
-	if (info.ssi_signo == SIGHUP)
-		reload(a, true);
-	else if (!a->stops)
+	if (info.ssi_signo == SIGHUP) {
+		if (!a->stops)
+			reload(a, true);
+	} else if (!a->stops)
 		stop(a);
 	else
 		for (struct unit *u = a->units; u; u = u->next_unit)

@@ -64,6 +64,11 @@ static double restarts(const struct unit *u)
 	return (double)u->restarts;
 }
 
+static double kills(const struct unit *u)
+{
+	return (double)u->kills;
+}
+
 static double reloads(const struct unit *u)
 {
 	return (double)u->reloads;
@@ -98,6 +103,8 @@ static const struct row rows[] = {
 	{"strata_unit_up", "gauge", "1 if the probes of the unit are attached.", is_up},
 	{"strata_unit_starts_total", "counter", "Processes that were started for the unit.", starts},
 	{"strata_unit_restarts_total", "counter", "Starts after a crash.", restarts},
+	{"strata_unit_kills_total", "counter",
+		"Processes that hung and were killed: each lost its last window.", kills},
 	{"strata_unit_reloads_total", "counter", "New versions of the script that took over from a running one.",
 		reloads},
 	{"strata_unit_load_failures_total", "counter", "Versions of the script that could not be started.", failures},

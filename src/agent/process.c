@@ -269,6 +269,7 @@ void process_stop(struct process *p)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (p->stop_at && now - p->stop_at > KILL_NS) {
+		p->killed = true;
 		process_kill(p);
 	} else if (!p->stop_at && p->pid) {
 		p->stop_at = now;

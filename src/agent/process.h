@@ -30,6 +30,7 @@ struct process {
 	pid_t pid;
 	int status;          /* of waitpid(), once it has ended */
 	bool ready, quiet;   /* quiet: its messages are only kept, not printed */
+	bool killed;         /* it did not end in time; its last window is lost */
 	uint64_t started, ready_at, heard; /* CLOCK_MONOTONIC ns of the start, of READY=1, and of the last message */
 	uint64_t stop_at;    /* ns of SIGTERM; 0: not yet */
 	uint64_t user_ns, bpf_ns, lost, incomplete; /* so far */

@@ -207,6 +207,10 @@ static void on_ending(void *arg, struct process *p)
 
 static void forget(struct unit *u, struct process *p)
 {
+	if (p->killed) {
+		u->kills++;
+		log_error("%s: its process did not end in time, and was killed: its last window is lost", u->name);
+	}
 	process_measure(p);
 	u->past.user_ns += p->user_ns;
 	u->past.bpf_ns += p->bpf_ns;
@@ -545,6 +549,7 @@ static void check_hang(struct unit *u, struct process *p, uint64_t now)
 	else if (now > p->heard + allowed && p->pid) {
 		log_error("%s: its process said nothing for %" PRIu64 " seconds, and is killed", u->name,
 			(uint64_t)((now - p->heard) / SECOND));
+		p->killed = true;
 		process_kill(p);
 	}
 }
@@ -656,7 +661,7 @@ void unit_tick(struct unit *u, uint64_t now)
 		u->restarts++;
 		start(u);
 	}
-	if (u->current && !u->next && u->state == UNIT_UP && /* what starts may need less */
+	if (u->current && !u->current->stop_at && !u->next && u->state == UNIT_UP && /* what starts may need less */
 		now - u->current->ready_at > (uint64_t)(FREE_WINDOWS * unit_window(u) * 1e9))
 		check_budget(u, now);
 }

@@ -49,7 +49,7 @@ struct unit {
 	struct {
 		uint64_t user_ns, bpf_ns, lost, incomplete, dropped; /* of processes that have ended */
 	} past;
-	uint64_t starts, reloads, failures, restarts, lines;
+	uint64_t starts, reloads, failures, restarts, kills, lines;
 	uint64_t last_line;       /* CLOCK_MONOTONIC ns; 0: none yet */
 };
 

@@ -57,8 +57,7 @@ static void show_progress(const struct session *s, const struct loop_options *op
 	str_done(&text);
 }
 
-/* The manager's watchdog bites after four missed messages. strata agent reads the lines that begin with X_, and says how
- * much memory there may be. */
+/* The manager's watchdog bites after four missed messages. strata agent reads the lines that begin with X_. */
 static uint64_t notify(struct session *s, const struct loop_options *opt, uint64_t now)
 {
 	struct session_progress p;

@@ -241,7 +241,9 @@ static int print_map(struct record_env *env, const struct image_map *m, int fd, 
 	r = map_read(env->out->show, fd, m, &wanted, &content);
 	content.taken = wanted.taken;
 
-	if (!r)
+	if (r)
+		log_error("cannot read @%s, whose values are lost: %s", m->name, why_errno(r));
+	else
 		env->out->output->map(env->out, &content);
 	if (!r && env->idle)
 		advice_idle(env->idle, &content);

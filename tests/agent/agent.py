@@ -54,6 +54,8 @@ def test_units(cases, home):
         test_reloads(cases, agent)
         test_crash(cases, agent)
         test_clients(cases, agent)
+    # Under load, the process that detaches has its own name only some time after its start.
+    until(lambda: not agent.children(), 10)
     left = agent.children()
     cases.check(agent.process.returncode == 0 and not left, 'SIGTERM ends all',
                 f'status {agent.process.returncode}, left {left}\n{agent.errors.read_text()[-2000:]}')

@@ -85,11 +85,14 @@ class Agent:
         return self.metric(f'strata_unit_up{{unit="{name}"}}') == 1
 
     def children(self):
-        """Returns {script's path: pid} of its processes."""
+        """Returns {script's path: pid} of its processes. A process that only waits while the kernel detaches the probes of one that has
+        ended is not one of them."""
         found = {}
         for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
             try:
                 words = path.read_bytes().split(b'\0')
+                if path.with_name('comm').read_text() == 'strata-detach\n':
+                    continue
             except OSError:
                 continue
             found |= {pathlib.Path(os.fsdecode(word)).stem: int(path.parent.name) for word in words
