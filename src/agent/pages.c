@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "export/exporter.h"
 #include "memory.h"
+#include "process.h"
 #include "series.h"
 #include "unit.h"
 
@@ -47,6 +48,11 @@ static double share(const struct unit *u)
 static double memory(const struct unit *u)
 {
 	return (double)unit_memory(u);
+}
+
+static double refused(const struct unit *u)
+{
+	return u->current ? (double)u->current->refused : 0;
 }
 
 static double thin(const struct unit *u)
@@ -111,6 +117,8 @@ static const struct row rows[] = {
 	{"strata_unit_cpu_share", "gauge", "CPUs that the unit used in its last window, BPF programs included.", share},
 	{"strata_unit_memory_bytes", "gauge",
 		"Pages of the unit's processes, shared ones by shares, and its tables in the kernel.", memory},
+	{"strata_unit_files_refused", "gauge",
+		"Programs and libraries without tables, because memory is short: their stacks may end early.", refused},
 	{"strata_unit_thin", "gauge", "The unit takes one sample or event in so many, which counts as many.", thin},
 	{"strata_lost_total", "counter", "Events and updates of maps that were lost.", lost},
 	{"strata_stacks_incomplete_total", "counter", "Stacks that could not be walked to their end.", incomplete},

@@ -233,8 +233,10 @@ void process_hear(struct process *p, const char *message)
 	raise_to(&p->bpf_ns, number_of(message, "X_STRATA_BPF_NS="));
 	raise_to(&p->lost, number_of(message, "X_STRATA_LOST="));
 	raise_to(&p->incomplete, number_of(message, "X_STRATA_INCOMPLETE="));
-	if (strstr(message, "X_STRATA_TABLES="))
+	if (strstr(message, "X_STRATA_TABLES=")) {
 		p->tables = number_of(message, "X_STRATA_TABLES=");
+		p->refused = number_of(message, "X_STRATA_REFUSED=");
+	}
 	if (p->ready || !strstr(message, "READY=1"))
 		return;
 	p->ready = true;

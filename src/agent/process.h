@@ -35,7 +35,7 @@ struct process {
 	uint64_t stop_at;    /* ns of SIGTERM; 0: not yet */
 	uint64_t user_ns, bpf_ns, lost, incomplete; /* so far */
 	struct measure memory; /* its pages */
-	uint64_t tables;     /* bytes of its tables in the kernel */
+	uint64_t tables, refused; /* bytes of its tables in the kernel; files without one, because memory is short */
 	uint64_t dropped;    /* lines that were too long */
 	bool skips_line, skips_message; /* the rest of such a line comes */
 	struct str line, said, message; /* unfinished lines; the end of all messages */

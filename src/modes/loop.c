@@ -62,12 +62,14 @@ static uint64_t notify(struct session *s, const struct loop_options *opt, uint64
 {
 	struct session_progress p;
 	uint64_t ns, runs, tables;
+	unsigned refused;
 
 	session_progress(s, &p);
 	session_cost(s, opt->image->number, &ns, &runs);
-	tables = session_trim(s);
+	session_trim(s, &tables, &refused);
 	notify_send("WATCHDOG=1\nX_STRATA_BPF_NS=%" PRIu64 "\nX_STRATA_BPF_RUNS=%" PRIu64 "\nX_STRATA_LOST=%" PRIu64
-		"\nX_STRATA_INCOMPLETE=%" PRIu64 "\nX_STRATA_TABLES=%" PRIu64, ns, runs, p.lost, p.incomplete, tables);
+		"\nX_STRATA_INCOMPLETE=%" PRIu64 "\nX_STRATA_TABLES=%" PRIu64 "\nX_STRATA_REFUSED=%u", ns, runs, p.lost,
+		p.incomplete, tables, refused);
 	return notify_watchdog() ? now + notify_watchdog() / 4 : UINT64_MAX;
 }
 

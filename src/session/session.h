@@ -79,8 +79,8 @@ struct session_progress {
 	uint64_t incomplete; /* stacks that could not be walked to their end */
 };
 void session_progress(const struct session *s, struct session_progress *ret);
-/* Gives memory back if that is due. Returns the bytes of the unwinders' tables in the kernel. */
-uint64_t session_trim(struct session *s);
+/* Gives memory back if that is due. Returns the state of the unwinders, see unwinders_save_memory(). */
+void session_trim(struct session *s, uint64_t *ret_tables, unsigned *ret_refused);
 /* Waits for events, at most timeout_ms (-1: without limit), and handles them. Returns false if the
  * session has ended: by exit(), a signal, the end of the process or of the reader of the output, or
  * because there is nothing to wait for. */

@@ -255,12 +255,14 @@ void session_forget_programs(struct session *s, const struct image_object *o)
 	unwinders_publish(s->unwinders);
 }
 
-uint64_t session_trim(struct session *s)
+void session_trim(struct session *s, uint64_t *ret_tables, unsigned *ret_refused)
 {
+	*ret_tables = 0;
+	*ret_refused = 0;
 	if (s->unwinders)
-		return unwinders_save_memory(s->unwinders);
-	malloc_trim(0); /* that of the compiler, above all */
-	return 0;
+		unwinders_save_memory(s->unwinders, ret_tables, ret_refused);
+	else
+		malloc_trim(0); /* that of the compiler, above all */
 }
 
 void session_read_one_process(struct session *s)

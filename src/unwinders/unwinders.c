@@ -160,6 +160,11 @@ static void trim(struct unwinders *u)
 	if (!files_due(u->files))
 		return;
 	excess = files_excess(u->files);
+	if (!excess && files_refused(u->files)) {
+		processes_mark_files(u->processes);
+		if (files_make_up(u->files))
+			processes_reread(u->processes);
+	}
 	if (!excess)
 		return;
 	processes_forget(u->processes, DEAD_KEPT);
@@ -175,10 +180,11 @@ static void trim(struct unwinders *u)
 		log_info("memory: %zu files that nothing has mapped were evicted", n);
 }
 
-uint64_t unwinders_save_memory(struct unwinders *u)
+void unwinders_save_memory(struct unwinders *u, uint64_t *ret_tables, unsigned *ret_refused)
 {
 	trim(u);
-	return files_kernel(u->files);
+	*ret_tables = files_kernel(u->files);
+	*ret_refused = files_refused(u->files);
 }
 
 /* ---- files and processes ---- */

@@ -57,8 +57,8 @@ void unwinders_leave(struct unwinders *u);
  * limit. Above the limit, files that are no longer mapped are evicted with their tables, least recently used first. */
 void unwinders_limit(struct unwinders *u, uint64_t cache, uint64_t memory);
 /* Gives memory back if there is more than the limit, or more than base/allowance.h allows, as events of processes do,
- * too. Returns the bytes of tables in the kernel. */
-uint64_t unwinders_save_memory(struct unwinders *u);
+ * too. ret_tables: bytes of tables in the kernel; ret_refused: files that have no table, because memory is short. */
+void unwinders_save_memory(struct unwinders *u, uint64_t *ret_tables, unsigned *ret_refused);
 /* Calls f after each table that was made or read. f runs within functions of the unwinders,
  * so it must not call them. */
 void unwinders_on_table(struct unwinders *u, void (*f)(void *arg), void *arg);

@@ -378,7 +378,7 @@ def test_memory(cases, home):
             sum(parts) - sum(shared(pid) for pid in agent.children().values()) <= limit - own + (20 << 20)
 
     scripts = {'a': stacks, 'b': stacks + ' // 2', 'small': COUNTS}
-    with Agent(STRATA, home, scripts, f'[agent]\nmemory_all = {limit >> 20}M\nmemory = 100M\n') as agent:
+    with Agent(STRATA, home, scripts, f'[agent]\nmemory_all = {limit >> 20}M\nmemory = 300M\n') as agent:
         until(lambda: all(agent.is_up(name) for name in scripts))
         seen = until(lambda: agent.metric('strata_unit_memory_bytes{unit="small"}') and agent.metrics())
         cases.check(seen and 0 < seen['strata_unit_memory_bytes{unit="small"}'] < seen['strata_unit_memory_bytes{unit="a"}'],
@@ -388,16 +388,27 @@ def test_memory(cases, home):
                     '..and of the agent', seen)
         cases.check(until(parts_fit, 20), '..whose limit is shared out', allowances(agent))
         low = 50 << 20
-        agent.set(f'[agent]\nmemory_all = {low >> 20}M\nmemory = 100M\n')
+        agent.set(f'[agent]\nmemory_all = {low >> 20}M\nmemory = 300M\n')
         agent.hup()
         cases.check(until(lambda: max(allowances(agent), default=limit) < limit // 4), 'a lower limit holds at once', allowances(agent))
         cases.check(until(lambda: agent.metric('strata_agent_memory_over_seconds_total') >= 2), '..is counted if it is exceeded',
                     agent.get('/metrics')[1])
         cases.check(all(agent.is_up(name) for name in scripts) and agent.metric('strata_unit_restarts_total{unit="a"}') == 0,
                     '..and ends no unit', agent.get('/healthz')[1], agent.errors.read_text())
-        agent.set('[agent]\nmemory_all = 0\nmemory = 100M\n')
+        # New programs get no tables then, which is counted; they get them when there is room again.
+        refused = 'strata_unit_files_refused{unit="a"}'
+        until(lambda: 'new programs get no tables' in agent.errors.read_text())
+        program = home / 'program'
+        program.write_bytes(pathlib.Path('/bin/sleep').read_bytes() + b'other')
+        program.chmod(0o755)
+        load = subprocess.Popen([program, '100'])
+        cases.check(until(lambda: agent.metric(refused) > 0), '..new programs get no tables', agent.errors.read_text())
+        agent.set('[agent]\nmemory_all = 0\nmemory = 300M\n')
         agent.hup()
         cases.check(until(lambda: not allowances(agent)), 'memory_all = 0 is no limit', allowances(agent))
+        cases.check(until(lambda: agent.metric(refused) == 0), '..and programs that have none get them', agent.errors.read_text())
+        load.kill()
+        load.wait()
 
 
 def main():

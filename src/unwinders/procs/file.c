@@ -29,14 +29,12 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "target/elf.h"
-#include "target/fde.h"
 #include "target/target.h"
 #include "unwinders/idmap.h"
 #include "unwinders/maps/maps.h"
 #include "unwinders/native/cache.h"
 #include "unwinders/native/inlines.h"
 #include "unwinders/native/native.h"
-#include "unwinders/native/unframed.h"
 #include "unwinders/procs/perfmap.h"
 #include "unwinders/unwinders.h"
 
@@ -45,6 +43,7 @@
 #define RELEASED_NS 2000000000ull /* maximum time after memory was released */
 #define KEPT_NS     2000000000ull
 #define VDSO_MAX   65536
+#define SHORT_NS    5000000000ull /* after this time above the limit there are no more tables */
 #define FILE_BYTES (64 << 10) /* measured bytes of a file in addition to its table: names, symbols, pages */
 
 struct file_name { /* key of a table, to recognise the same file elsewhere */
@@ -68,6 +67,10 @@ struct files {
 	uint64_t cache_limit, memory_limit; /* 0: none */
 	uint64_t fresh;            /* bytes of files since the last check of the memory */
 	uint64_t due;              /* time of the next check, CLOCK_MONOTONIC ns */
+	uint64_t over_since;       /* CLOCK_MONOTONIC ns; 0: the last check was below the limit */
+	uint64_t in_use;           /* at the last check */
+	bool full;                 /* no more tables are made */
+	unsigned refused;          /* number of files without a table for that reason */
 	uint64_t stored;           /* bytes stored since the last check of the cache's directory */
 	uint64_t kernel;           /* bytes of tables in the kernel */
 	uint32_t languages;        /* of all files so far: 1 << enum frame_lang */
@@ -95,8 +98,10 @@ static void drop_functions(struct file *f)
 	f->functions_read = f->unframed_read = false;
 }
 
-static void close_file(struct file *f)
+static void close_file(struct files *fs, struct file *f)
 {
+	fs->refused -= f->refused;
+	f->refused = f->later = false;
 	if (f->table.data)
 		table_done(&f->table);
 	drop_functions(f);
@@ -131,7 +136,7 @@ void files_free(struct files *fs)
 	files_keep(fs);
 	for (size_t i = 1; i < fs->files.len; i++)
 		if (fs->files.data[i])
-			close_file(fs->files.data[i]);
+			close_file(fs, fs->files.data[i]);
 	vec_done(&fs->files);
 	idmap_done(&fs->by_inode);
 	idmap_done(&fs->by_name);
@@ -234,6 +239,10 @@ static void fill_file(struct files *fs, struct file *f, struct elf *elf, const s
 {
 	f->elf = elf;
 	f->table = *table;
+	f->refused = fs->full;
+	fs->refused += f->refused;
+	if (f->refused)
+		return;
 	fs->languages |= file_languages(f);
 	if (!table->data || fs->maps->set_table(fs->maps, f->id, table->data, table->size))
 		fs->stats.failed++;
@@ -250,10 +259,11 @@ void files_on_table(struct files *fs, void (*f)(void *arg), void *arg)
 static void get_table(struct files *fs, struct elf *elf, const struct cache_key *key, struct table *ret)
 {
 	bool cached = false;
-
 	int err;
 
 	*ret = (struct table){};
+	if (fs->full)
+		return;
 	err = native_table(target_cache_dir(fs->target), elf, key, ret, &cached);
 	if (fs->on_table)
 		fs->on_table(fs->on_table_arg);
@@ -464,6 +474,26 @@ static void known_by_inode(struct files *fs, struct file *f, uint32_t major, uin
 	publish_inode(fs, f, major, minor, inode);
 }
 
+static void restore(struct files *fs, struct file *f)
+{
+	struct table table;
+
+	get_table(fs, f->elf, f->key, &table);
+	fill_file(fs, f, f->elf, &table);
+	open_langs(fs, f, f->key);
+	for (const struct file_inode *at = f->inodes; at; at = at->next)
+		publish_inode(fs, f, at->major, at->minor, at->inode);
+}
+
+static void comes_back(struct files *fs, struct file *f)
+{
+	f->later = false;
+	f->refused = fs->full;
+	fs->refused += fs->full;
+	if (!fs->full)
+		restore(fs, f);
+}
+
 struct file *files_known(struct files *fs, const struct proc_map *m)
 {
 	return m->inode ? idmap_pointer(&fs->by_inode, inode_key(m->dev_major, m->dev_minor, m->inode)) : NULL;
@@ -474,6 +504,8 @@ struct file *files_of_mapping(struct files *fs, int pid, const struct proc_map *
 	struct file *f = files_known(fs, m);
 	_cleanup_(closep) int fd = -1;
 
+	if (f && f->later)
+		comes_back(fs, f);
 	if (f) {
 		f->used = clock_ns(CLOCK_MONOTONIC_COARSE);
 		return f;
@@ -606,6 +638,20 @@ static void release(struct files *fs)
 	malloc_trim(0);
 }
 
+/* Decides whether tables are made. Without the agent the limit only makes strata give memory back. */
+static void look_for_room(struct files *fs, uint64_t in_use, uint64_t limit)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool was_full = fs->full;
+
+	fs->in_use = in_use;
+	fs->over_since = in_use <= limit ? 0 : fs->over_since ? fs->over_since : now;
+	fs->full = allowance() && fs->over_since && now - fs->over_since > SHORT_NS;
+	if (fs->full && !was_full)
+		log_warn("memory: %llu MiB are in use, and %llu allowed: new programs get no tables, and their stacks may "
+			"end early", (unsigned long long)in_use >> 20, (unsigned long long)limit >> 20);
+}
+
 uint64_t files_excess(struct files *fs)
 {
 	uint64_t in_use = resident() + fs->kernel, limit = limit_of(fs);
@@ -615,9 +661,37 @@ uint64_t files_excess(struct files *fs)
 		release(fs);
 		in_use = resident() + fs->kernel;
 	}
+	look_for_room(fs, in_use, limit);
 	fs->fresh = 0;
 	fs->due = clock_ns(CLOCK_MONOTONIC_COARSE) + (released ? RELEASED_NS : LOOK_NS);
 	return in_use > limit ? in_use - limit / 4 * 3 : 0;
+}
+
+unsigned files_refused(const struct files *fs)
+{
+	return fs->refused;
+}
+
+bool files_make_up(struct files *fs)
+{
+	bool made = false;
+
+	for (size_t i = 1; i < fs->files.len; i++) {
+		struct file *f = fs->files.data[i];
+
+		if (f && f->refused && f->key && !fs->full &&
+			(!f->mapped || fs->in_use + fs->fresh < limit_of(fs) / 4 * 3)) {
+			fs->refused--;
+			f->refused = false;
+			f->later = !f->mapped;
+			made |= f->mapped;
+			if (f->mapped)
+				restore(fs, f);
+		}
+		if (f)
+			f->mapped = false;
+	}
+	return made;
 }
 
 static int least_used_first(const void *pa, const void *pb)
@@ -678,7 +752,7 @@ void files_evict(struct files *fs, struct file *f)
 	f->build_id_size = (uint8_t)elf_build_id(f->elf, f->build_id);
 	if (f->inlines)
 		fs->stored += inlines_store(f->inlines);
-	close_file(f);
+	close_file(fs, f);
 	f->table = (struct table){};
 	f->evicted = true;
 	fs->stats.evicted++;
@@ -723,66 +797,4 @@ bool file_lang_proc(struct file *f, unsigned lang, const struct file *libc, void
 	if (libc && l->libc)
 		l->libc(libc->elf, ret);
 	return true;
-}
-
-static bool range_at(const struct eh_ranges *ranges, uint64_t vaddr, uint64_t *ret_start)
-{
-	size_t lo = 0, hi = ranges->len;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (ranges->data[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || vaddr >= ranges->data[lo - 1].end)
-		return false;
-	*ret_start = ranges->data[lo - 1].start;
-	return true;
-}
-
-/* A language that has tables of its own names its code. */
-static bool unframed_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
-{
-	struct eh_rows rows;
-
-	if (!f->unframed_read && !file_languages(f) && !ehframe_read(f->elf, &rows)) {
-		unframed_functions(f->elf, &rows, &f->unframed);
-		eh_rows_done(&rows);
-	}
-	f->unframed_read = true;
-	return range_at(&f->unframed, vaddr, ret_start);
-}
-
-bool file_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
-{
-	int found = f->elf ? fde_find_function(f->elf, vaddr, ret_start) : 0;
-
-	if (found > 0 || !f->elf)
-		return found > 0;
-	if (found < 0 && !f->functions_read) {
-		ehframe_ranges(f->elf, &f->functions);
-		f->functions_read = true;
-	}
-	return range_at(&f->functions, vaddr, ret_start) || unframed_function(f, vaddr, ret_start);
-}
-
-/* The bias depends on the segment that contains the mapping's bytes: segments may have different distances
- * from their offsets in the file. */
-bool file_bias(const struct file *f, uint64_t start, uint64_t offset, uint64_t *ret)
-{
-	const struct elf_segment *s;
-	size_t n = elf_segments(f->elf, &s);
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t first = s[i].offset & ~4095ULL;
-
-		if (!s[i].exec || offset < first || offset >= s[i].offset + s[i].filesz)
-			continue;
-		*ret = start - (s[i].vaddr + (offset - s[i].offset));
-		return true;
-	}
-	return false;
 }

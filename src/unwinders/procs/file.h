@@ -47,6 +47,8 @@ struct file {
 	struct file *jit_next; /* anonymous: the file of the code that is there now; NULL: this one */
 	bool closure_done;   /* the libraries that it needs were preloaded */
 	bool leaving;        /* it will be evicted */
+	bool refused;        /* it has no table, because memory is short: see files_make_up() */
+	bool later;          /* it gets its table when it is mapped again */
 	bool evicted;        /* elf and table were given back; opening the same file restores them */
 	uint8_t build_id[64], build_id_size; /* build id of an evicted file */
 	bool mapped;         /* a living process has mapped it: see files_choose() */
@@ -111,6 +113,12 @@ size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret);
 void files_evict(struct files *fs, struct file *f);
 /* Returns the bytes of tables in the kernel. */
 uint64_t files_kernel(const struct files *fs);
+/* A unit of the agent that has more than its part for some seconds, whatever it gives back, makes no more tables: walks
+ * through new files follow frame pointers. Returns the number of these files. */
+unsigned files_refused(const struct files *fs);
+/* Makes their tables, of those that are `mapped` (and clears the marks), if there is room again. Returns whether some
+ * were made. */
+bool files_make_up(struct files *fs);
 
 struct files_stats {
 	unsigned files, tables, cached, failed, evicted;

@@ -769,3 +769,29 @@ void processes_mark_files(const struct processes *ps)
 				p->lang[k].file->mapped = true;
 	}
 }
+
+static bool lacks_table(const struct processes *ps, const struct process *p)
+{
+	for (size_t i = 0; i < p->nmaps; i++) {
+		const struct file *f = files_get(ps->files, p->maps[i].file);
+
+		if (p->maps[i].flags & MAPPING_NO_TABLE && f && f->table.data)
+			return true;
+	}
+	return false;
+}
+
+void processes_reread(struct processes *ps)
+{
+	VEC(uint32_t) pids = {};
+
+	for (size_t i = 0; i < ps->by_pid.cap; i++) {
+		const struct process *p = nth_process(ps, i);
+
+		if (p && !p->dead && !p->recorded && lacks_table(ps, p))
+			vec_push(&pids, p->pid);
+	}
+	for (size_t i = 0; i < pids.len; i++)
+		processes_add(ps, pids.data[i]);
+	vec_done(&pids);
+}

@@ -47,6 +47,8 @@ void processes_feed(struct processes *ps, struct requests *rs);
 
 /* Ends processes whose end was not reported, and forgets all dead ones except the last n. */
 void processes_forget(struct processes *ps, size_t n);
+/* Reads processes again whose files have got their tables late: see files_make_up(). */
+void processes_reread(struct processes *ps);
 /* Marks the files that living processes have mapped. */
 void processes_mark_files(const struct processes *ps);
 
