@@ -23,7 +23,6 @@
  *     struct STEM_own   its part of the scratch memory
  *     struct STEM_place its part of the place in the list: zero when the walk begins
  *     LIST_MEMO_OWN     its members of the memo, or nothing
- *     MEMO_TAGS         bits of an address that are not part of it; 0: none
  *     LIST_COPY(to, from)   copies a struct STEM_proc, if not all of it is always needed
  *     LIST_REST(w, s, frame)   if frames are an array, newest first: bytes from the frame to the end of the array
  *
@@ -38,6 +37,7 @@
 
 #define WINDOW     4096 /* bytes read at once, within a page: the smallest page size */
 #define MEMO       256  /* scratch of a CPU is limited to 32 KiB */
+#define MEMO_INDEX 512
 #define HASH_WORDS 256  /* words of the record whose hash is the id */
 #define SEEN_CODES 8192 /* buckets */
 #define CODE_MASK  ((1ULL << CODE_BITS) - 1)
@@ -60,8 +60,11 @@ struct LIST(scratch) {
 	__u64 code[CODE_BYTES / 8];
 	struct LIST(own) own;
 	struct LIST(proc) proc; /* the process of this walk */
-	__u32 walk, pad;
-	struct list_memo memo[MEMO] __attribute__((aligned(64))); /* few of them straddle cache lines */
+	__u32 walk;
+	__u16 at;   /* the memo that was found last */
+	__u16 next; /* the memo that is filled next */
+	__u8 index[MEMO_INDEX]; /* memos by a hash of their addresses */
+	struct list_memo memo[MEMO] __attribute__((aligned(64)));
 	struct LIST(code_record) out;
 } __attribute__((aligned(64)));
 
@@ -275,12 +278,53 @@ static __always_inline __u64 find_code(struct walk *w, struct LIST(scratch) *s, 
 
 /* ---- the memo ---- */
 
+/* Memos are in the order in which a walk first met their objects. The next frame's is thus usually the next one, which
+ * the processor has read ahead. */
+
+/* Returns the number of the memo of the object at addr, or of one to fill, which is not of this walk: if there is none,
+ * the last one again. */
+__global __u32 LIST(find_memo)(struct LIST(scratch) *s, __u64 addr)
+{
+	__u64 h = addr * 0x9e3779b97f4a7c15 >> 32, k;
+
+	if (!s)
+		return 0;
+	k = s->index[h & (MEMO_INDEX - 1)];
+	if (s->memo[k & (MEMO - 1)].addr == addr)
+		return k;
+	k = s->next & (MEMO - 1);
+	if (s->memo[k & (MEMO - 1)].walk == s->walk)
+		return s->at;
+	s->next = k + 1;
+	s->index[h & (MEMO_INDEX - 1)] = k;
+	return k;
+}
+
+/* Returns the memo that memo_of() found last. */
+static __always_inline struct list_memo *this_memo(struct LIST(scratch) *s)
+{
+	__u32 k = s->at;
+
+	FORGET(k);
+	return &s->memo[k & (MEMO - 1)];
+}
+
+/* Returns the memo of the object at addr, or the one to fill. Until it is called for another one, it returns this one
+ * again. */
 static __always_inline struct list_memo *memo_of(struct LIST(scratch) *s, __u64 addr)
 {
-	__u64 i = addr >> 4 ^ addr >> 12 ^ (addr & MEMO_TAGS);
+	__u32 k = s->at;
 
-	FORGET(i);
-	return &s->memo[i & (MEMO - 1)];
+	FORGET(k);
+	if (s->memo[k & (MEMO - 1)].addr == addr)
+		return &s->memo[k & (MEMO - 1)];
+	k++;
+	FORGET(k);
+	if (s->memo[k & (MEMO - 1)].addr != addr)
+		k = LIST(find_memo)(s, addr);
+	s->at = k;
+	FORGET(k);
+	return &s->memo[k & (MEMO - 1)];
 }
 
 /* Returns whether it is the memo of the object at addr and was compared in this walk. */

@@ -24,7 +24,6 @@
 #define HASH_THIRD_SIZE  lines_size
 
 #define LIST_MEMO_OWN   __u64 start; __u64 size; /* the instructions: address, number */
-#define MEMO_TAGS       1 /* a function in C */
 
 /* LuaJIT: words of the frames that a trace has not written. The slots count from the function below base. */
 #define SLOTS 256
@@ -298,7 +297,7 @@ __global int lua_code(struct walk *w, struct lua_scratch *s, __u64 addr)
 
 	if (!w || !s)
 		return -1;
-	m = memo_of(s, addr);
+	m = this_memo(s);
 	if (!(addr & 1)) {
 		readable = !(addr & 7) && !bpf_probe_read_user(s->code, CODE_BYTES_READ, (const void *)addr);
 		cookie = lua_cookie(s);
@@ -318,12 +317,11 @@ __global int lua_code(struct walk *w, struct lua_scratch *s, __u64 addr)
  * unknown. */
 static __always_inline __u64 frame_of(struct walk *w, struct lua_scratch *s, __u64 addr, __u64 pc)
 {
-	struct list_memo *m;
+	struct list_memo *m = memo_of(s, addr);
 	__u64 at;
 
-	if (!is_fresh(memo_of(s, addr), s, addr))
+	if (!is_fresh(m, s, addr))
 		lua_code(w, s, addr);
-	m = memo_of(s, addr);
 	at = pc == m->start ? 0 : (pc - m->start) / 4 - 1; /* it has not begun */
 	if ((addr & 1) || at >= m->size || at > LUA_AT_MAX)
 		at = LUA_AT_MAX;

@@ -22,7 +22,6 @@
 #define HASH_THIRD_SIZE  file_size
 
 #define LIST_MEMO_OWN
-#define MEMO_TAGS       0
 
 struct perl_own {
 	__u64 sub, file;     /* the code that is looked up: a CV or enum perl_kind; a string */
@@ -433,7 +432,7 @@ __global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
 
 	if (!w || !s)
 		return -1;
-	m = memo_of(s, addr);
+	m = this_memo(s);
 	/* Without threads, the file is a glob of the debugger, "_<file". */
 	if (!s->proc.key && !read_word(s->own.file + SV_ANY, &id) && !read_word(id + GV_NAME, &id))
 		s->own.file = id + HEK_KEY + 2;
@@ -465,6 +464,7 @@ static __always_inline __u64 frame_of(struct walk *w, struct perl_scratch *s, __
 {
 	__u64 cop[3] = {}, addr, line;
 	int readable = !bpf_probe_read_user(cop, sizeof(cop), (const void *)(statement + COP_LINE));
+	struct list_memo *m;
 
 	if (!readable)
 		cop[0] = cop[2] = 0;
@@ -473,12 +473,13 @@ static __always_inline __u64 frame_of(struct walk *w, struct perl_scratch *s, __
 		return 0;
 	line = line > PERL_LINE_MAX ? 0 : line;
 	addr = seen_mix(sub, cop[2]);
-	if (!is_fresh(memo_of(s, addr), s, addr)) {
+	m = memo_of(s, addr);
+	if (!is_fresh(m, s, addr)) {
 		s->own.sub = sub;
 		s->own.file = cop[2];
 		perl_code(w, s, addr);
 	}
-	return FRAME_PERL(memo_of(s, addr)->id & CODE_MASK, line);
+	return FRAME_PERL(m->id & CODE_MASK, line);
 }
 
 /* Returns whether this loop has no contexts: it is S_docatch()'s frame, or the loop that called S_docatch(), whose

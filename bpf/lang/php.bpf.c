@@ -26,7 +26,6 @@
 #define HASH_THIRD_SIZE  file_size
 
 #define LIST_MEMO_OWN   __u64 type; /* addr: address | enum php_entry; id 0: the function has no name of its own */
-#define MEMO_TAGS       ~0ULL /* enum php_entry */
 
 struct php_own {
 	__u64 op[2]; /* the operation that php_line_of() read */
@@ -262,7 +261,7 @@ __global int php_code(struct walk *w, struct php_scratch *s, __u64 addr)
 
 	if (!w || !s)
 		return -1;
-	m = memo_of(s, addr);
+	m = this_memo(s);
 	readable = !read_head(s, addr & ~7ULL);
 	if (readable) {
 		type = (__u8)s->code[0];
@@ -351,7 +350,7 @@ static __always_inline int frameless(struct walk *w, struct php_scratch *s, __u6
 	if (read_word(s->proc.frameless, &func) || read_word(func + 8ULL * OP_EXTENDED(s->own.op), &func) ||
 		!func || (func & 7) || remember(w, s, func))
 		return 0;
-	*frame = FRAME_PHP(memo_of(s, func)->id & CODE_MASK, 0);
+	*frame = FRAME_PHP(this_memo(s)->id & CODE_MASK, 0);
 	return 1;
 }
 
@@ -359,14 +358,15 @@ static __always_inline int frameless(struct walk *w, struct php_scratch *s, __u6
 static __always_inline struct list_memo *code_of(struct walk *w, struct php_scratch *s, __u64 func,
 	__u64 previous)
 {
-	struct list_memo *m = memo_of(s, func);
+	struct list_memo *m;
 
 	if ((func & 7) || remember(w, s, func))
 		return NULL;
+	m = this_memo(s);
 	if (m->id || m->type == TYPE_INTERNAL)
 		return m;
 	func |= m->type == TYPE_EVAL ? PHP_EVAL : php_entry_of(previous);
-	return remember(w, s, func) ? NULL : memo_of(s, func);
+	return remember(w, s, func) ? NULL : this_memo(s);
 }
 
 /* Returns whether C has made the frame for a call but has not entered execute_ex() for it yet: its result goes to a

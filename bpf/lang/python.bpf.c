@@ -219,7 +219,7 @@ __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 
 	if (!w || !s)
 		return 0;
-	m = memo_of(s, addr);
+	m = this_memo(s);
 	readable = !bpf_probe_read_user(s->code, s->proc.at.code_size, (const void *)addr);
 	if (readable) {
 		if (s->proc.code_type && code_load(s, s->proc.at.ob_type) != s->proc.code_type)
@@ -245,7 +245,7 @@ __global int python_known(struct walk *w, struct python_scratch *s, __u64 addr)
 
 	if (!w || !s)
 		return 0;
-	m = memo_of(s, addr);
+	m = this_memo(s);
 	if (m->addr != addr || m->pid != w->pid ||
 		bpf_probe_read_user(s->code, s->proc.at.code_size, (const void *)addr) || m->cookie != cookie_of(s))
 		return 0;

@@ -26,7 +26,6 @@
 /* The instructions: address, words; own.method, the hash of its class, and own.tick when that was read; the iseq's
  * body. */
 #define LIST_MEMO_OWN   __u64 start, method, class; __u32 size, tick; __u64 body;
-#define MEMO_TAGS       1 /* a C function's method entry */
 #define LIST_COPY       copy_proc
 #define LIST_REST(w, s, frame) (place_of(w)->own.end + (s)->proc.at.frame_size - (frame))
 #define TICK_SHIFT      27 /* of ns */
@@ -530,7 +529,7 @@ __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr, __u64
 
 	if (!w || !s)
 		return -1;
-	m = memo_of(s, addr);
+	m = this_memo(s);
 	if (is_known(w, s, m, addr, addr & 1 ? m->start : pc))
 		return 0;
 	readable = !read_head(s, addr, 0);
