@@ -23,6 +23,7 @@
  *     struct STEM_own   its part of the scratch memory
  *     struct STEM_place its part of the place in the list: zero when the walk begins
  *     LIST_MEMO_OWN     its members of the memo, or nothing
+ *     LIST_LASTS        number of the values that struct list_last keeps
  *     LIST_COPY(to, from)   copies a struct STEM_proc, if not all of it is always needed
  *     LIST_REST(w, s, frame)   if frames are an array, newest first: bytes from the frame to the end of the array
  *
@@ -55,10 +56,17 @@ struct list_memo {
 	LIST_MEMO_OWN
 };
 
+/* The value that this walk has read last from an object: neighbours often have the same name, file or class. */
+struct list_last {
+	__u64 of, value;
+	__u32 walk, pad;
+};
+
 struct LIST(scratch) {
 	__u64 window[WINDOW / 8];
 	__u64 code[CODE_BYTES / 8];
 	struct LIST(own) own;
+	struct list_last last[LIST_LASTS];
 	struct LIST(proc) proc; /* the process of this walk */
 	__u32 walk;
 	__u16 at;   /* the memo that was found last */
@@ -341,6 +349,20 @@ static __always_inline int refresh(struct list_memo *m, struct walk *w, const st
 		return 0;
 	m->walk = s->walk;
 	return 1;
+}
+
+/* ---- the last values ---- */
+
+static __always_inline int has_last(const struct LIST(scratch) *s, int which, __u64 of)
+{
+	return s->last[which].of == of && s->last[which].walk == s->walk;
+}
+
+/* Returns the value. */
+static __always_inline __u64 set_last(struct LIST(scratch) *s, int which, __u64 of, __u64 value)
+{
+	s->last[which] = (struct list_last){ of, value, s->walk };
+	return value;
 }
 
 /* ---- the window ---- */

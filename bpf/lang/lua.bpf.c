@@ -15,7 +15,7 @@
 #define LIST_UNREADABLE LUA_UNREADABLE
 #define CODE_BITS       LUA_CODE_BITS
 #define FRAME_BYTES     72  /* bytes of a CallInfo that are read */
-#define CODE_BYTES      128 /* at least the bytes of a Proto that are read */
+#define CODE_BYTES      512 /* at least the bytes of a Proto, or of a GCproto and its instructions, that are read */
 
 /* The id is a hash of these: name, the first lines. */
 #define HASH_SECOND      (LUA_NAME_MAX / 8)
@@ -23,7 +23,10 @@
 #define HASH_SECOND_SIZE lines_size
 #define HASH_THIRD_SIZE  lines_size
 
-#define LIST_MEMO_OWN   __u64 start; __u64 size; /* the instructions: address, number */
+/* The instructions: address, number; the closure of the frame that was met last, 0: none. */
+#define LIST_MEMO_OWN   __u64 start; __u64 size; __u64 closure;
+#define LIST_LASTS      1
+#define LAST_TEXT       0 /* the hash of a chunk's name */
 
 /* LuaJIT: words of the frames that a trace has not written. The slots count from the function below base. */
 #define SLOTS 256
@@ -36,11 +39,26 @@ struct trace_slots {
 	__u32 hides, pad;   /* LUA_HIDES for the newest frame, or 0 */
 };
 
+/* PUC: a part of the Lua stack. */
+#define STACK_BYTES 2048 /* the slots of the functions of some 20 frames */
+struct puc_stack {
+	__u64 at, size; /* size 0: none */
+	__u64 slot[STACK_BYTES / 8];
+};
+
+/* LuaJIT's walk[] keeps its values between walks. */
+_Static_assert(sizeof(struct puc_stack) <= __builtin_offsetof(struct trace_slots, walk), "lua_own");
+
 struct lua_own {
 	__u64 state; /* a lua_State, for the record */
-	__u64 text, text_hash; /* the chunk's name that was read last, and its hash: neighbours often have the same */
-	__u32 text_walk, pad;  /* the walk in which it was read */
-	struct trace_slots slots;
+	__u64 code;  /* address of the Proto that is in lua_scratch.code; 0: none */
+	__u32 code_size, code_walk; /* its bytes there; the walk in which it was read */
+	__u64 text[4]; /* words of a string: the BPF stack is too short */
+	__u64 sure;    /* the next frame's instruction is its function's: the newest one's may still be another's */
+	union {
+		struct trace_slots slots; /* LuaJIT */
+		struct puc_stack stack;   /* PUC */
+	};
 };
 
 struct lua_place {
@@ -61,9 +79,14 @@ _Static_assert(HASH_WORDS <= HASH_SECOND + LUA_LINES_MAX / 8, "the record");
 
 #define CODE_BYTES_READ 0x78 /* of a Proto or GCproto */
 
-/* Proto: sizecode. GCproto: sizebc, the second half of its word; chunkname; firstline, numline; lineinfo; its size */
+/* Proto: tt, numparams, is_vararg, maxstacksize; sizecode. GCproto: gct, numparams, framesize and, as the second half
+ * of that word, sizebc; chunkname; firstline, numline; lineinfo; its size. The garbage collector changes the first
+ * word's other bytes. */
+#define PUC_HEAD_AT 8
+#define PUC_HEAD  0xffffff00ffULL
 #define PUC_SIZE  24
 #define JIT_SIZE  0x08
+#define JIT_HEAD  (~0xffULL)
 #define JIT_NAME  0x40
 #define JIT_LINE  0x48
 #define JIT_LINES 0x50
@@ -96,7 +119,10 @@ __global int lua_begin(struct walk *w)
 	s = begin(w);
 	if (!s)
 		return -1;
-	s->own.slots.base = s->own.slots.hides = 0;
+	if (s->proc.kind == LUA_JIT)
+		s->own.slots.base = s->own.slots.hides = 0;
+	else
+		s->own.stack.size = 0;
 	w->list.begun |= LIST_IN_LOOPS;
 	return 0;
 }
@@ -104,14 +130,11 @@ __global int lua_begin(struct walk *w)
 /* ---- code ---- */
 
 /* Returns the hash of the function in s->out. */
-__global __u64 lua_code_hash(struct lua_scratch *s)
+static __always_inline __u64 code_hash(struct lua_scratch *s)
 {
 	struct list_hash hash = {};
-	struct lua_code_record *r;
+	struct lua_code_record *r = &s->out;
 
-	if (!s)
-		return 0;
-	r = &s->out;
 	hash.r = r;
 	hash.h = seen_mix(seen_mix(r->kind, (__u64)r->first_line << 32 | r->size), r->name_size);
 	if (r->kind >= LUA_CODE_PUC_C)
@@ -119,11 +142,6 @@ __global __u64 lua_code_hash(struct lua_scratch *s)
 	else
 		bpf_loop(HASH_WORDS, hash_word, &hash, 0);
 	return hash.h & CODE_MASK ? hash.h & CODE_MASK : 1;
-}
-
-static __always_inline __u64 code_hash(struct lua_scratch *s)
-{
-	return lua_code_hash(s);
 }
 
 static __always_inline __u32 record_size(const struct lua_code_record *r)
@@ -241,33 +259,27 @@ static __always_inline int name_code(struct lua_scratch *s, __u64 addr, int read
  * paths differ at the end. 0: not readable. */
 static __always_inline __u64 read_text_hash(struct lua_scratch *s, __u64 name)
 {
-	__u64 head[2], end[4], h;
+	__u64 *text = s->own.text, h;
 
-	if (bpf_probe_read_user(head, sizeof(head), (const void *)(name + 8)))
+	if (bpf_probe_read_user(text, 16, (const void *)(name + 8)))
 		return 0;
 	if (s->proc.kind == LUA_JIT)
-		return seen_mix(head[0] >> 32, head[1]);
-	if ((head[0] & TYPE_VARIANT) == TYPE_SHORT)
-		return seen_mix(head[0] >> 32, head[0] >> 24 & 0xff);
-	h = head[1];
-	name += STRING_TEXT + h - sizeof(end);
-	if (h < sizeof(end) || bpf_probe_read_user(end, sizeof(end), (const void *)name))
+		return seen_mix(text[0] >> 32, text[1]);
+	if ((text[0] & TYPE_VARIANT) == TYPE_SHORT)
+		return seen_mix(text[0] >> 32, text[0] >> 24 & 0xff);
+	h = text[1];
+	name += STRING_TEXT + h - sizeof(s->own.text);
+	if (h < sizeof(s->own.text) || bpf_probe_read_user(text, sizeof(s->own.text), (const void *)name))
 		return h;
 	for (int i = 0; i < 4; i++)
-		h = seen_mix(h, end[i]);
+		h = seen_mix(h, text[i]);
 	return h;
 }
 
 static __always_inline __u64 text_hash(struct lua_scratch *s, __u64 name)
 {
-	struct lua_own *own = &s->own;
-
-	if (own->text != name || own->text_walk != s->walk) {
-		own->text_hash = read_text_hash(s, name);
-		own->text = name;
-		own->text_walk = s->walk;
-	}
-	return own->text_hash;
+	return has_last(s, LAST_TEXT, name) ? s->last[LAST_TEXT].value :
+		set_last(s, LAST_TEXT, name, read_text_hash(s, name));
 }
 
 /* Returns the cookie of the Proto whose head is in s->code: words that do not change, and the chunk's name. */
@@ -281,11 +293,29 @@ __global __u64 lua_cookie(struct lua_scratch *s)
 	at = &s->proc.at;
 	if (s->proc.kind == LUA_JIT) {
 		h = seen_mix(text_hash(s, code_word(s, JIT_NAME)), code_word(s, JIT_LINE));
-		return seen_mix(seen_mix(h, code_word(s, JIT_NAME)), code_word(s, JIT_SIZE));
+		return seen_mix(seen_mix(h, code_word(s, JIT_NAME)), code_word(s, JIT_SIZE) & JIT_HEAD);
 	}
 	h = seen_mix(text_hash(s, code_word(s, at->source)), (__u32)code_load(s, at->first_line));
 	h = seen_mix(seen_mix(h, code_word(s, at->source)), code_word(s, at->code));
-	return seen_mix(h, (__u32)code_word(s, PUC_SIZE));
+	return seen_mix(seen_mix(h, (__u32)code_word(s, PUC_SIZE)), code_word(s, PUC_HEAD_AT) & PUC_HEAD);
+}
+
+/* Reads size bytes of a Proto to s->code, at least CODE_BYTES_READ. Returns 0 on success, -1 on failure. */
+static __always_inline int read_code(struct lua_scratch *s, __u64 addr, __u32 size)
+{
+	struct lua_own *own = &s->own;
+
+	if (own->code == addr && own->code_walk == s->walk && own->code_size >= size)
+		return 0;
+	if (size > CODE_BYTES)
+		size = CODE_BYTES;
+	own->code = 0;
+	if ((addr & 7) || bpf_probe_read_user(s->code, size, (const void *)addr))
+		return -1;
+	own->code = addr;
+	own->code_size = size;
+	own->code_walk = s->walk;
+	return 0;
 }
 
 /* Puts the Proto or GCproto at addr, or a function in C (CODE_C()), into the memo. Returns 0. */
@@ -299,7 +329,7 @@ __global int lua_code(struct walk *w, struct lua_scratch *s, __u64 addr)
 		return -1;
 	m = this_memo(s);
 	if (!(addr & 1)) {
-		readable = !(addr & 7) && !bpf_probe_read_user(s->code, CODE_BYTES_READ, (const void *)addr);
+		readable = !read_code(s, addr, CODE_BYTES_READ);
 		cookie = lua_cookie(s);
 	}
 	if (readable && refresh(m, w, s, addr, cookie))
@@ -313,19 +343,48 @@ __global int lua_code(struct walk *w, struct lua_scratch *s, __u64 addr)
 	return 0;
 }
 
-/* Returns the frame of a Proto, GCproto or function in C (CODE_C()). pc is behind the instruction that runs; 0: it is
- * unknown. */
-static __always_inline __u64 frame_of(struct walk *w, struct lua_scratch *s, __u64 addr, __u64 pc)
+/* Looks at the memo that was found last, and at the next one, for a closure that runs the instruction at pc. If the
+ * instruction is one of the Proto in the memo, only the Proto is read, not the closure: the Proto is the same if its
+ * words are. Returns 1, and the memo as this_memo(), or 0. */
+__global int lua_known(struct walk *w, struct lua_scratch *s, __u64 closure, __u64 pc)
+{
+	struct list_memo *m;
+	__u32 k;
+
+	if (!w || !s || !closure || !s->own.sure)
+		return 0;
+	k = s->at;
+	k += s->memo[k & (MEMO - 1)].closure != closure;
+	FORGET(k);
+	m = &s->memo[k & (MEMO - 1)];
+	if (m->closure != closure || m->pid != w->pid || pc - m->start > 4 * m->size)
+		return 0;
+	if (m->walk != s->walk && (read_code(s, m->addr, CODE_BYTES_READ) ||
+		!refresh(m, w, s, m->addr, lua_cookie(s))))
+		return 0;
+	s->at = k;
+	return 1;
+}
+
+/* Returns the frame of a memo. pc is behind the instruction that runs; 0: it is unknown. */
+static __always_inline __u64 frame_of_memo(const struct list_memo *m, __u64 pc)
+{
+	__u64 at = pc == m->start ? 0 : (pc - m->start) / 4 - 1; /* it has not begun */
+
+	if ((m->addr & 1) || at >= m->size || at > LUA_AT_MAX)
+		at = LUA_AT_MAX;
+	return FRAME_LUA(m->id & CODE_MASK, at);
+}
+
+/* Returns the frame of a Proto or GCproto, whose closure is 0 if it is unknown, or of a function in C (CODE_C()). */
+static __always_inline __u64 frame_of(struct walk *w, struct lua_scratch *s, __u64 addr, __u64 closure, __u64 pc)
 {
 	struct list_memo *m = memo_of(s, addr);
-	__u64 at;
 
 	if (!is_fresh(m, s, addr))
 		lua_code(w, s, addr);
-	at = pc == m->start ? 0 : (pc - m->start) / 4 - 1; /* it has not begun */
-	if ((addr & 1) || at >= m->size || at > LUA_AT_MAX)
-		at = LUA_AT_MAX;
-	return FRAME_LUA(m->id & CODE_MASK, at);
+	m->closure = closure;
+	return frame_of_memo(m, pc);
 }
 
 /* ---- frames ---- */
@@ -347,11 +406,37 @@ static __always_inline __u64 cfa_offset(__u64 rule)
 #include "lua_jit.bpf.h"
 #include "lua_puc.bpf.h"
 
+/* Takes a frame. Returns 1 or 2, 0 at the end of the list, or -1 on failure. */
+__global int lua_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
+{
+	if (!w || !s || !frame)
+		return -1;
+	return s->proc.kind == LUA_JIT ? jit_take(w, s, frame) : puc_take(w, s, frame);
+}
+
+/* Takes a frame that no loop runs, at the walk's end: after an error, C may have left more loops than frames. The
+ * functions in C that run the program come last, and are not shown. */
+static __always_inline int puc_rest(struct walk *w, struct lua_scratch *s, __u64 *frame)
+{
+	struct lua_place *p = &place_of(w)->own;
+	int r;
+
+	if (!p->next)
+		return 0;
+	w->list.frame = p->next;
+	r = lua_take(w, s, frame);
+	p->next = r < 0 ? 0 : w->list.frame;
+	w->list.frame = w->list.ended = 0;
+	if (r != 1)
+		*frame = 0;
+	return r;
+}
+
 __global int lua_next(struct walk *w, __u64 *frame)
 {
 	struct lua_scratch *s = w ? scratch_of(w) : NULL;
 	struct lua_place *p;
-	int r = 0, is_lua;
+	int r = 0;
 
 	if (!s || !frame)
 		return -1;
@@ -366,10 +451,11 @@ __global int lua_next(struct walk *w, __u64 *frame)
 	p = &place_of(w)->own;
 	if (!p->inside) {
 		p->inside = 1;
+		s->own.sure = 0;
 		r = s->proc.kind == LUA_JIT ? jit_enter(w, s) : puc_enter(w, s);
 	}
 	if (!r && w->list.frame && !w->list.ended)
-		r = s->proc.kind == LUA_JIT ? jit_take(w, s, frame) : puc_take(w, s, frame, &is_lua);
+		r = lua_take(w, s, frame);
 	if (r <= 0) {
 		p->next = w->list.frame;
 		w->list.frame = 0;
@@ -378,9 +464,23 @@ __global int lua_next(struct walk *w, __u64 *frame)
 	return r;
 }
 
+/* Takes more frames of an activation that has begun. */
 __global int lua_batch(struct walk *w)
 {
-	return 0;
+	struct lua_scratch *s = w ? scratch_of(w) : NULL;
+	int n = 0;
+
+	if (!s || !place_of(w)->own.inside || place_of(w)->own.after)
+		return 0;
+	for (int i = 0; i < LIST_BATCH && w->list.frame && !w->list.ended; i++) {
+		__u64 frame = 0;
+
+		if (lua_take(w, s, &frame) <= 0)
+			break;
+		w->list.batch[n & (LIST_BATCH - 1)] = frame;
+		n += !!frame;
+	}
+	return n;
 }
 
 /* Other lists are in other loops. */

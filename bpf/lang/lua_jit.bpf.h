@@ -252,14 +252,40 @@ __global __u64 jit_code(__u64 function)
 	return CODE_C(called);
 }
 
+/* Reads the instruction before link, a call, together with the head of its GCproto, which is the next one to be read.
+ * The memo of that is the last one, or the one after it, if an earlier walk met them in this order. Returns 0 on
+ * success. */
+__global int jit_read_call(struct walk *w, struct lua_scratch *s, __u64 link, __u64 *ret)
+{
+	const struct list_memo *m;
+	__u64 size;
+	__u32 k;
+
+	if (!w || !s || !ret)
+		return -1;
+	k = s->at;
+	m = &s->memo[k & (MEMO - 1)];
+	k += link - m->start > 4 * m->size;
+	FORGET(k);
+	m = &s->memo[k & (MEMO - 1)];
+	size = link - m->addr;
+	if (m->pid != w->pid || size - JIT_PROTO - 4 > CODE_BYTES - JIT_PROTO - 4 ||
+		read_code(s, m->addr, size < CODE_BYTES_READ ? CODE_BYTES_READ : (__u32)size))
+		return read_word(link - 4, ret);
+	*ret = (__u32)code_load(s, size - 4);
+	return 0;
+}
+
 /* Sets the place to the frame before the one at link's address. Returns 0 on success, -1 on failure. */
 static __always_inline int jit_previous(struct walk *w, struct lua_scratch *s, __u64 link)
 {
 	struct lua_place *p = &place_of(w)->own;
 	__u64 at = w->list.frame, size = link & ~7ULL, word = 0;
 
+	if ((link & LINK_TYPEP) != LINK_VARARG)
+		s->own.sure = (link & LINK_TYPE) == LINK_LUA;
 	if ((link & LINK_TYPE) == LINK_LUA) {
-		if (read_word(link - 4, &word))
+		if (jit_read_call(w, s, link, &word))
 			return -1;
 		size = 8 * (2 + (word >> 8 & 0xff));
 		p->pc = link;
@@ -275,11 +301,29 @@ static __always_inline int jit_previous(struct walk *w, struct lua_scratch *s, _
 	return 0;
 }
 
+/* Sets *frame to the one of a function. Returns 0 on success, -1 if it is not one. */
+static __always_inline int jit_frame(struct walk *w, struct lua_scratch *s, __u64 function, __u64 *frame)
+{
+	__u64 pc = place_of(w)->own.pc, code;
+
+	if (!is_reference(function) && lua_known(w, s, function, pc)) {
+		*frame = frame_of_memo(this_memo(s), pc);
+	} else {
+		code = is_reference(function) ? trace_proto(s, (__u32)function, pc) : jit_code(function);
+		if (!code)
+			return -1;
+		*frame = frame_of(w, s, code, code & 1 || is_reference(function) ? 0 : function, pc);
+	}
+	*frame |= s->own.slots.hides;
+	s->own.slots.hides = 0;
+	return 0;
+}
+
 /* Takes a frame. Returns 1, 0 at the end of the list, or -1 on failure. */
 static __always_inline int jit_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
 {
 	struct lua_place *p = &place_of(w)->own;
-	__u64 function = 0, link = 0, code = 0;
+	__u64 function = 0, link = 0;
 	int is_function;
 
 	if (jit_word(w, s, w->list.frame - 8, &function) || jit_word(w, s, w->list.frame, &link))
@@ -291,16 +335,10 @@ static __always_inline int jit_take(struct walk *w, struct lua_scratch *s, __u64
 		return 0;
 	}
 	/* A function with variable arguments has two frames. A builtin that returns writes its result over itself. */
-	if ((link & LINK_TYPEP) != LINK_VARARG) {
-		code = is_reference(function) ? trace_proto(s, (__u32)function, p->pc) : jit_code(function);
-		if (!code && (is_function || p->inside > 1 || s->own.slots.base))
-			return -1;
-	}
+	if ((link & LINK_TYPEP) != LINK_VARARG && jit_frame(w, s, function, frame) &&
+		(is_function || p->inside > 1 || s->own.slots.base))
+		return -1;
 	p->inside = 2;
-	if (code) {
-		*frame = frame_of(w, s, code, p->pc) | s->own.slots.hides;
-		s->own.slots.hides = 0;
-	}
 	if (jit_previous(w, s, link))
 		return -1;
 	w->list.ended = (link & LINK_TYPE) == LINK_C;

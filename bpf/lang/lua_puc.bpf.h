@@ -72,12 +72,13 @@ static __always_inline int puc_has_left(struct walk *w, const struct lua_scratch
 }
 
 /* Sets the place to the newest frame of a lua_State. Returns 0 on success, -1 on failure. */
-static __always_inline int puc_start(struct walk *w, const struct lua_scratch *s, __u64 state)
+static __always_inline int puc_start(struct walk *w, struct lua_scratch *s, __u64 state)
 {
 	struct lua_place *p = &place_of(w)->own;
 
 	p->state = state;
 	p->after = 0;
+	s->own.sure = 0;
 	if (read_word(state + STATE_CI, &w->list.frame))
 		return -1;
 	w->list.ended = puc_has_left(w, s, w->list.frame);
@@ -102,61 +103,77 @@ static __always_inline int puc_enter(struct walk *w, struct lua_scratch *s)
 	return 0;
 }
 
-/* Returns the code of the function in a slot for lua_code(), or 0 if there is none. */
-__global __u64 puc_code(__u64 slot)
+/* Reads the slot of a function, and those below it, which the frames before have. Returns 0 on success. */
+__global int puc_read_slots(struct lua_scratch *s, __u64 slot)
 {
-	__u64 value[2] = {}, code = 0;
-	__u32 type;
+	__u64 start = slot & ~(WINDOW - 1ULL), end = slot + 16;
+	struct puc_stack *stack;
 
-	if ((slot & 7) || bpf_probe_read_user(value, sizeof(value), (const void *)slot))
-		return 0;
-	type = value[1] & 0xff;
+	if (!s)
+		return -1;
+	stack = &s->own.stack;
+	if (end - start > STACK_BYTES)
+		start = end - STACK_BYTES;
+	stack->size = 0;
+	if (bpf_probe_read_user(stack->slot, (end - start) & (2 * STACK_BYTES - 1), (const void *)start))
+		return -1;
+	stack->at = start;
+	stack->size = end - start;
+	return 0;
+}
+
+/* Returns the code of a function for lua_code(), or 0 if there is none. */
+static __always_inline __u64 puc_code(__u64 value, __u32 type)
+{
+	__u64 code = 0;
+
 	if (type == TYPE_C_LIGHT)
-		return CODE_C(value[0]);
-	if ((type != TYPE_LUA && type != TYPE_C) || read_word(value[0] + CLOSURE_CODE, &code) || !code)
+		return CODE_C(value);
+	if ((type != TYPE_LUA && type != TYPE_C) || read_word(value + CLOSURE_CODE, &code) || !code)
 		return 0;
 	return type == TYPE_C ? CODE_C(code) : code;
 }
 
-/* Takes a frame, and says whether its function is in Lua. Returns 1, or -1 on failure. */
-static __always_inline int puc_take(struct walk *w, struct lua_scratch *s, __u64 *frame, int *is_lua)
+/* Returns the frame of the function in a slot, or 0 if there is none. */
+static __always_inline __u64 puc_frame(struct walk *w, struct lua_scratch *s, __u64 slot, __u64 pc)
+{
+	const struct puc_stack *stack = &s->own.stack;
+	__u64 at, value, code;
+	__u32 type;
+
+	if ((slot & 7) || ((slot - stack->at > stack->size - 16 || !stack->size) && puc_read_slots(s, slot)))
+		return 0;
+	at = slot - stack->at;
+	value = load_word(stack->slot, at, STACK_BYTES - 1);
+	type = load_word(stack->slot, at + 8, STACK_BYTES - 1) & 0xff;
+	if (type == TYPE_LUA && lua_known(w, s, value, pc))
+		return frame_of_memo(this_memo(s), pc);
+	code = puc_code(value, type);
+	return code ? frame_of(w, s, code, type == TYPE_LUA ? value : 0, pc) : 0;
+}
+
+/* Takes a frame. Returns 1 if its function is in Lua, 2 if it is not, or -1 on failure. */
+static __always_inline int puc_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
 {
 	const struct lua_layout *at = &s->proc.at;
 	__s64 o = w->list.frame & 7 ? -1 : frame_at(w, s, w->list.frame);
-	__u64 code, status, pc;
+	__u64 slot, status, pc;
+	int is_lua;
 
 	if (o < 0)
 		return -1;
 	status = frame_load(s, o + at->status);
 	pc = frame_word(s, o + at->savedpc);
-	code = puc_code(frame_word(s, o + CI_FUNC));
+	slot = frame_word(s, o + CI_FUNC);
 	w->list.frame = frame_word(s, o + CI_PREVIOUS);
-	*is_lua = (status & 2) == at->is_lua;
-	if (!*is_lua)
+	is_lua = (status & 2) == at->is_lua;
+	if (!is_lua)
 		pc = 0;
 	else if (!place_of(w)->own.after)
 		w->list.ended = !!(status & at->fresh);
-	if (code)
-		*frame = frame_of(w, s, code, pc);
+	*frame = puc_frame(w, s, slot, pc);
+	s->own.sure = 1;
 	if (place_of(w)->own.after && !w->list.frame && puc_start(w, s, place_of(w)->own.after))
 		return -1;
-	return 1;
-}
-
-/* Takes a frame that no loop runs, at the walk's end: after an error, C may have left more loops than frames. The
- * functions in C that run the program come last, and are not shown. */
-static __always_inline int puc_rest(struct walk *w, struct lua_scratch *s, __u64 *frame)
-{
-	struct lua_place *p = &place_of(w)->own;
-	int is_lua = 0, r;
-
-	if (!p->next)
-		return 0;
-	w->list.frame = p->next;
-	r = puc_take(w, s, frame, &is_lua);
-	p->next = r < 0 ? 0 : w->list.frame;
-	w->list.frame = w->list.ended = 0;
-	if (!is_lua)
-		*frame = 0;
-	return r;
+	return is_lua ? 1 : 2;
 }

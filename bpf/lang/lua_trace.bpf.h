@@ -169,6 +169,7 @@ __global int read_trace(struct lua_scratch *s, __u64 global)
 		read_word(global + s->proc.traces, &traces))
 		return -1;
 	number = (__u32)number;
+	s->own.code = 0;
 	if (number - 1 >= TRACES_MAX)
 		return 1;
 	if (read_word(traces + 8 * number, &trace) || bpf_probe_read_user(s->code, TRACE_BYTES, (const void *)trace))

@@ -22,6 +22,7 @@
 #define HASH_THIRD_SIZE  file_size
 
 #define LIST_MEMO_OWN
+#define LIST_LASTS      0
 
 struct perl_own {
 	__u64 sub, file;     /* the code that is looked up: a CV or enum perl_kind; a string */

@@ -26,6 +26,7 @@
 #define HASH_THIRD_SIZE  file_size
 
 #define LIST_MEMO_OWN   __u64 type; /* addr: address | enum php_entry; id 0: the function has no name of its own */
+#define LIST_LASTS      0
 
 struct php_own {
 	__u64 op[2]; /* the operation that php_line_of() read */

@@ -11,6 +11,7 @@
 #define FRAME_BYTES     128 /* bytes of a frame that any version needs */
 #define CODE_BYTES      256
 #define LIST_MEMO_OWN
+#define LIST_LASTS      0
 
 /* The id is a hash of these: name, file, the first 512 bytes of the line table. */
 #define HASH_SECOND (PYTHON_NAME_MAX / 8)

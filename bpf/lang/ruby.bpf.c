@@ -26,6 +26,7 @@
 /* The instructions: address, words; own.method, the hash of its class, and own.tick when that was read; the iseq's
  * body. */
 #define LIST_MEMO_OWN   __u64 start, method, class; __u32 size, tick; __u64 body;
+#define LIST_LASTS      0
 #define LIST_COPY       copy_proc
 #define LIST_REST(w, s, frame) (place_of(w)->own.end + (s)->proc.at.frame_size - (frame))
 #define TICK_SHIFT      27 /* of ns */
