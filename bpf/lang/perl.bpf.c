@@ -21,18 +21,21 @@
 #define HASH_SECOND_SIZE package_size
 #define HASH_THIRD_SIZE  file_size
 
-#define LIST_MEMO_OWN
-#define LIST_LASTS      0
+/* The CV's body, 0: unknown; hash_words(). */
+#define LIST_MEMO_OWN   __u64 body, words;
+#define LIST_LASTS      4
+#define LAST_STASH      0 /* the HEK of a stash's name */
+#define LAST_PACKAGE    1 /* the first word of that */
+#define LAST_FILE       2 /* the hash of a file's name */
+#define LAST_GLOB       3 /* the name of a file's glob */
 
 struct perl_own {
 	__u64 sub, file;     /* the code that is looked up: a CV or enum perl_kind; a string */
 	__u64 name, package; /* its HEKs, or 0 */
 	__u64 cop;           /* the statement that the next frame runs */
-	struct {             /* what this walk has read last: neighbours often have the same package and file */
-		__u64 stash, package, head; /* a stash, its name's HEK and the first word of that */
-		__u64 file, file_hash;
-		__u32 stash_walk, file_walk; /* the walk that read them */
-	} last;
+	__u64 body;          /* of the CV, which is in code[]; 0: it has none */
+	__u64 words;         /* hash_words() */
+	__u64 tick;          /* of this walk; a sub's names are read once a second, its body in each walk */
 };
 
 struct perl_place {
@@ -55,6 +58,7 @@ struct perl_place {
 
 _Static_assert(HASH_WORDS == HASH_THIRD + PERL_FILE_MAX / 8, "a power of 2");
 
+#define TICK_SHIFT    30 /* of ns */
 #define FRAME_UNKNOWN 1 /* not a frame's address, so perl_next() fails to read it */
 #define PACKAGE_UNREADABLE 1 /* not a HEK's address, so read_hek() fails to read it */
 #define PACKAGE_NAMELESS   2 /* not one either */
@@ -254,6 +258,7 @@ __global int perl_begin(struct walk *w)
 		w->list.frame = FRAME_UNKNOWN;
 		return 0;
 	}
+	s->own.tick = bpf_ktime_get_ns() >> TICK_SHIFT;
 	interp = s->proc.key ? perl_interpreter(s, walk_tp(w)) : 0;
 	if (s->proc.key ? !interp : w->tid != w->pid) /* not a thread of Perl */
 		return 0;
@@ -359,8 +364,8 @@ __global __u64 perl_package(struct perl_scratch *s, __u64 stash)
 
 	if (!s || !stash)
 		return PACKAGE_NAMELESS;
-	if (s->own.last.stash == stash && s->own.last.stash_walk == s->walk)
-		return s->own.last.package;
+	if (has_last(s, LAST_STASH, stash))
+		return s->last[LAST_STASH].value;
 	if (read_word(stash + SV_ANY, &body))
 		return PACKAGE_UNREADABLE;
 	aux = body + HV_AUX;
@@ -375,25 +380,31 @@ __global __u64 perl_package(struct perl_scratch *s, __u64 stash)
 	/* An array of names, whose first is the stash's own; it has no other one after a delete of the stash. */
 	if (words[AUX_COUNT / 8] >> 32 && read_word(name, &name))
 		return PACKAGE_UNREADABLE;
-	name = name ? name : PACKAGE_NAMELESS;
-	if (name == PACKAGE_NAMELESS || read_word(name, &body))
-		return name;
-	s->own.last.head = body;
-	s->own.last.stash = stash;
-	s->own.last.package = name;
-	s->own.last.stash_walk = s->walk;
-	return name;
+	return set_last(s, LAST_STASH, stash, name ? name : PACKAGE_NAMELESS);
+}
+
+/* Returns a hash of the CV's body that is in s->code: of words that do not change while the sub exists. Perl counts
+ * blocks while it compiles, and the body has the number of the sub's (xcv_outside_seq): a sub at the same address that
+ * was compiled later differs. 0: the sub has no first operation, as if its body was freed. */
+static __always_inline __u64 hash_words(const struct perl_scratch *s)
+{
+	__u64 h = seen_mix(s->own.tick, s->own.body);
+
+#pragma clang loop unroll(disable) /* code that is not in the caches costs more than a loop */
+	for (int i = CV_STASH / 8; i < CV_BYTES / 8; i++)
+		h = seen_mix(h, s->code[i]);
+	return s->code[CV_START / 8] ? h : 0;
 }
 
 /* Finds the HEKs of the sub in s->own. Returns 0 on success, -1 on failure. */
 __global int perl_names(struct perl_scratch *s)
 {
-	__u64 head[3] = {}, flags, name;
+	__u64 head[3] = {}, flags, name, gv;
 	__u32 type;
 
 	if (!s)
 		return -1;
-	s->own.name = s->own.package = 0;
+	s->own.name = s->own.package = s->own.body = 0;
 	if (s->own.sub < PERL_KINDS)
 		return 0;
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)s->own.sub))
@@ -402,6 +413,8 @@ __global int perl_names(struct perl_scratch *s)
 	if ((type != SV_CODE && type != SV_FORM) ||
 		bpf_probe_read_user(s->code, CV_BYTES, (const void *)head[SV_ANY / 8]))
 		return -1;
+	s->own.body = head[SV_ANY / 8];
+	s->own.words = hash_words(s);
 	flags = (__u32)code_load(s, CV_FLAGS);
 	name = code_word(s, CV_NAME);
 	if (flags & CV_NAMED) {
@@ -409,11 +422,15 @@ __global int perl_names(struct perl_scratch *s)
 		s->own.package = flags & CV_LEXICAL ? 0 : perl_package(s, code_word(s, CV_STASH));
 		return 0;
 	}
-	if (!name) /* a sub whose glob was freed */
+	if (!name) { /* a sub whose glob was freed */
+		s->own.body = 0;
 		return 0;
+	}
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)name))
 		return -1;
-	if (!read_word(head[SV_U / 8] + GP_EGV, &name) && name && read_word(name + SV_ANY, &head[SV_ANY / 8]))
+	gv = name;
+	if (!read_word(head[SV_U / 8] + GP_EGV, &name) && name && name != gv &&
+		read_word(name + SV_ANY, &head[SV_ANY / 8]))
 		return -1;
 	if (bpf_probe_read_user(head, 16, (const void *)(head[SV_ANY / 8] + GV_NAME))) /* and GV_STASH */
 		return -1;
@@ -434,18 +451,20 @@ __global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
 	if (!w || !s)
 		return -1;
 	m = this_memo(s);
-	/* Without threads, the file is a glob of the debugger, "_<file". */
-	if (!s->proc.key && !read_word(s->own.file + SV_ANY, &id) && !read_word(id + GV_NAME, &id))
-		s->own.file = id + HEK_KEY + 2;
+	s->own.file = file_name(s, s->own.file);
 	readable = !perl_names(s);
 	if (readable) {
 		cookie = perl_cookie(s);
-		if (refresh(m, w, s, addr, cookie))
+		if (refresh(m, w, s, addr, cookie)) {
+			m->body = s->own.body;
+			m->words = s->own.words;
 			return 0;
+		}
 	}
 	id = find_code(w, s, addr, cookie, readable, &seen);
 	/* The next walk looks an unreadable one up again. */
-	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk };
+	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk, seen ? s->own.body : 0,
+		s->own.words };
 	return 0;
 }
 
@@ -478,7 +497,8 @@ static __always_inline __u64 frame_of(struct walk *w, struct perl_scratch *s, __
 	if (!is_fresh(m, s, addr)) {
 		s->own.sub = sub;
 		s->own.file = cop[2];
-		perl_code(w, s, addr);
+		if (!perl_known(w, s, addr))
+			perl_code(w, s, addr);
 	}
 	return FRAME_PERL(m->id & CODE_MASK, line);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* perl_cookie.bpf.h - the cookie of Perl's code. Part of perl.bpf.c. */
+/* perl_cookie.bpf.h - the cookie of Perl's code, and whether a memo is still valid. Part of perl.bpf.c. */
 #pragma once
 
 struct file_hash {
@@ -29,15 +29,12 @@ static __always_inline __u64 name_hash(struct perl_scratch *s)
 	struct file_hash hash = { .s = s };
 	long size;
 
-	if (s->own.last.file == s->own.file && s->own.last.file_walk == s->walk)
-		return s->own.last.file_hash;
+	if (has_last(s, LAST_FILE, s->own.file))
+		return s->last[LAST_FILE].value;
 	size = bpf_probe_read_user_str(s->code, CODE_BYTES, (const void *)s->own.file);
 	hash.size = size > 0 ? (__u64)size : 0;
 	bpf_loop(CODE_BYTES / 8, hash_file, &hash, 0);
-	s->own.last.file = s->own.file;
-	s->own.last.file_hash = hash.h;
-	s->own.last.file_walk = s->walk;
-	return hash.h;
+	return set_last(s, LAST_FILE, s->own.file, hash.h);
 }
 
 /* Returns the cookie of the code in s->own. The strings of files that eval has run, "(eval 12)", have the same
@@ -51,9 +48,41 @@ __global __u64 perl_cookie(struct perl_scratch *s)
 	h = seen_mix(seen_mix(s->own.name, s->own.package), name_hash(s));
 	if (s->own.name && !read_word(s->own.name, &head))
 		h = seen_mix(h, head);
-	if (s->own.package == s->own.last.package && s->own.last.stash_walk == s->walk)
-		return seen_mix(h, s->own.last.head);
-	if (s->own.package && !read_word(s->own.package, &head))
-		h = seen_mix(h, head);
-	return h;
+	if (!s->own.package)
+		return h;
+	if (has_last(s, LAST_PACKAGE, s->own.package))
+		return seen_mix(h, s->last[LAST_PACKAGE].value);
+	return read_word(s->own.package, &head) ? h : seen_mix(h, set_last(s, LAST_PACKAGE, s->own.package, head));
+}
+
+/* Without threads, the file is a glob of the debugger, "_<file". */
+static __always_inline __u64 file_name(struct perl_scratch *s, __u64 file)
+{
+	__u64 body = 0, hek = 0;
+
+	if (s->proc.key)
+		return file;
+	if (has_last(s, LAST_GLOB, file))
+		return s->last[LAST_GLOB].value;
+	if (read_word(file + SV_ANY, &body) || read_word(body + GV_NAME, &hek))
+		return file;
+	return set_last(s, LAST_GLOB, file, hek + HEK_KEY + 2);
+}
+
+/* Returns 1 if the memo of an earlier walk is still valid. Of a sub, only the body is read. */
+__global int perl_known(struct walk *w, struct perl_scratch *s, __u64 addr)
+{
+	struct list_memo *m;
+
+	if (!w || !s)
+		return 0;
+	m = this_memo(s);
+	if (m->addr != addr || m->pid != w->pid || !m->body ||
+		bpf_probe_read_user(&s->code[CV_STASH / 8], CV_BYTES - CV_STASH, (const void *)(m->body + CV_STASH)))
+		return 0;
+	s->own.body = m->body;
+	if (!m->words || hash_words(s) != m->words)
+		return 0;
+	m->walk = s->walk;
+	return 1;
 }
