@@ -26,7 +26,8 @@
 #define HASH_THIRD_SIZE  file_size
 
 #define LIST_MEMO_OWN   __u64 type; /* addr: address | enum php_entry; id 0: the function has no name of its own */
-#define LIST_LASTS      0
+#define LIST_LASTS      1
+#define LAST_FILE       0 /* the hash of a file's name */
 
 struct php_own {
 	__u64 op[2]; /* the operation that php_line_of() read */
@@ -235,9 +236,12 @@ __global __u64 php_cookie(struct php_scratch *s)
 	if (type == TYPE_INTERNAL)
 		return h;
 	file = code_word(s, s->proc.at.filename);
-	hash = 0;
-	read_word(file + STR_HASH, &hash);
-	h = seen_mix(seen_mix(h, file), hash);
+	if (!has_last(s, LAST_FILE, file)) {
+		hash = 0;
+		read_word(file + STR_HASH, &hash);
+		set_last(s, LAST_FILE, file, hash);
+	}
+	h = seen_mix(seen_mix(h, file), s->last[LAST_FILE].value);
 	h = seen_mix(h, code_word(s, s->proc.at.opcodes));
 	return seen_mix(h, code_word(s, s->proc.at.filename + 8)); /* line_start, line_end */
 }
@@ -277,6 +281,17 @@ __global int php_code(struct walk *w, struct php_scratch *s, __u64 addr)
 	/* The next walk looks an unreadable function up again. */
 	*m = (struct list_memo){ addr, seen || !id ? cookie : ~cookie, id, w->pid, s->walk, type };
 	return 0;
+}
+
+/* Returns whether this_memo() of an earlier walk is still valid; if it is, it stays valid for the rest of this walk. */
+__global int php_known(struct walk *w, struct php_scratch *s, __u64 func)
+{
+	struct list_memo *m;
+
+	if (!w || !s)
+		return 0;
+	m = this_memo(s);
+	return m->addr == func && !(func & 7) && !read_head(s, func) && refresh(m, w, s, func, php_cookie(s));
 }
 
 static __always_inline int remember(struct walk *w, struct php_scratch *s, __u64 addr)
@@ -447,7 +462,7 @@ __global int php_next(struct walk *w, __u64 *frame)
 }
 
 /* The fast way for most frames: they are in the window, not the last of their activation, and their function
- * has a name and was seen in this walk. */
+ * has a name and is in the memo. */
 __global int php_batch(struct walk *w)
 {
 	struct php_scratch *s = w ? scratch_of(w) : NULL;
@@ -469,7 +484,7 @@ __global int php_batch(struct walk *w)
 			break;
 		func = frame_word(s, o + FRAME_FUNC);
 		m = memo_of(s, func);
-		if (!is_fresh(m, s, func) || !m->id || m->type == TYPE_INTERNAL ||
+		if ((!is_fresh(m, s, func) && !php_known(w, s, func)) || !m->id || m->type == TYPE_INTERNAL ||
 			(frame_word(s, o + FRAME_FLAGS) & CALL_TOP))
 			break;
 		if (bpf_probe_read_user(op, sizeof(op), (const void *)(frame_word(s, o + FRAME_OPLINE) + OP_TAIL)) ||
