@@ -94,12 +94,13 @@ def decode(message, data):
 
 class Receiver(http.server.ThreadingHTTPServer):
     """with Receiver() as r: r.answers are used up one after another; then all is taken. r.objects has the taken bodies as
-    (path, object), r.requests the headers of all requests."""
+    (path, object), r.requests the headers of all requests. At the end, what was taken is answered, so nobody sends it again."""
     daemon_threads = True
 
     def __init__(self, *answers, port=0):
         self.answers, self.objects, self.requests, self.connections = list(answers), [], [], []
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
+        self.unanswered, self.ends = 0, False
         super().__init__(('127.0.0.1', port), Handler)
         self.port = self.server_address[1]
         self.url = f'http://127.0.0.1:{self.port}'
@@ -111,6 +112,9 @@ class Receiver(http.server.ThreadingHTTPServer):
     def __exit__(self, *_):
         self.shutdown()
         self.server_close()
+        with self.lock:
+            self.ends = True
+            self.lock.wait_for(lambda: not self.unanswered, 10)
         for connection in self.connections:
             try:
                 connection.shutdown(socket.SHUT_RDWR)
@@ -159,8 +163,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.headers.get('Content-Encoding') == 'gzip':
                 body = gzip.decompress(body)
             is_json = self.headers['Content-Type'] == 'application/json'
+            taken = self.path, json.loads(body) if is_json else decode(ROOTS[self.path], body)
             with server.lock:
-                server.objects.append((self.path, json.loads(body) if is_json else decode(ROOTS[self.path], body)))
+                if server.ends:
+                    self.close_connection = True
+                    return
+                server.objects.append(taken)
+                server.unanswered += 1
+        try:
+            self.answer(status, answer)
+        finally:
+            if status == 200:
+                with server.lock:
+                    server.unanswered -= 1
+                    server.lock.notify_all()
+
+    def answer(self, status, answer):
         text = answer.get('body', '{}')
         text = text if isinstance(text, bytes) else text.encode()
         self.send_response(status)
