@@ -300,15 +300,13 @@ __global __u64 lua_cookie(struct lua_scratch *s)
 	return seen_mix(seen_mix(h, (__u32)code_word(s, PUC_SIZE)), code_word(s, PUC_HEAD_AT) & PUC_HEAD);
 }
 
-/* Reads size bytes of a Proto to s->code, at least CODE_BYTES_READ. Returns 0 on success, -1 on failure. */
+/* Reads size bytes of a Proto to s->code, CODE_BYTES_READ to CODE_BYTES. Returns 0 on success, -1 on failure. */
 static __always_inline int read_code(struct lua_scratch *s, __u64 addr, __u32 size)
 {
 	struct lua_own *own = &s->own;
 
 	if (own->code == addr && own->code_walk == s->walk && own->code_size >= size)
 		return 0;
-	if (size > CODE_BYTES)
-		size = CODE_BYTES;
 	own->code = 0;
 	if ((addr & 7) || bpf_probe_read_user(s->code, size, (const void *)addr))
 		return -1;
@@ -406,12 +404,21 @@ static __always_inline __u64 cfa_offset(__u64 rule)
 #include "lua_jit.bpf.h"
 #include "lua_puc.bpf.h"
 
-/* Takes a frame. Returns 1 or 2, 0 at the end of the list, or -1 on failure. */
-__global int lua_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
+/* Functions of their own, so that each has only its own variables on the stack. */
+__global int lua_take_jit(struct walk *w, struct lua_scratch *s, __u64 *frame)
 {
-	if (!w || !s || !frame)
-		return -1;
-	return s->proc.kind == LUA_JIT ? jit_take(w, s, frame) : puc_take(w, s, frame);
+	return w && s && frame ? jit_take(w, s, frame) : -1;
+}
+
+__global int lua_take_puc(struct walk *w, struct lua_scratch *s, __u64 *frame)
+{
+	return w && s && frame ? puc_take(w, s, frame) : -1;
+}
+
+/* Takes a frame. Returns 1 or 2, 0 at the end of the list, or -1 on failure. */
+static __always_inline int take(struct walk *w, struct lua_scratch *s, __u64 *frame)
+{
+	return s->proc.kind == LUA_JIT ? lua_take_jit(w, s, frame) : lua_take_puc(w, s, frame);
 }
 
 /* Takes a frame that no loop runs, at the walk's end: after an error, C may have left more loops than frames. The
@@ -424,7 +431,7 @@ static __always_inline int puc_rest(struct walk *w, struct lua_scratch *s, __u64
 	if (!p->next)
 		return 0;
 	w->list.frame = p->next;
-	r = lua_take(w, s, frame);
+	r = take(w, s, frame);
 	p->next = r < 0 ? 0 : w->list.frame;
 	w->list.frame = w->list.ended = 0;
 	if (r != 1)
@@ -455,7 +462,7 @@ __global int lua_next(struct walk *w, __u64 *frame)
 		r = s->proc.kind == LUA_JIT ? jit_enter(w, s) : puc_enter(w, s);
 	}
 	if (!r && w->list.frame && !w->list.ended)
-		r = lua_take(w, s, frame);
+		r = take(w, s, frame);
 	if (r <= 0) {
 		p->next = w->list.frame;
 		w->list.frame = 0;
@@ -464,23 +471,10 @@ __global int lua_next(struct walk *w, __u64 *frame)
 	return r;
 }
 
-/* Takes more frames of an activation that has begun. */
+/* Frames are taken one by one: a batch would be verified once more. */
 __global int lua_batch(struct walk *w)
 {
-	struct lua_scratch *s = w ? scratch_of(w) : NULL;
-	int n = 0;
-
-	if (!s || !place_of(w)->own.inside || place_of(w)->own.after)
-		return 0;
-	for (int i = 0; i < LIST_BATCH && w->list.frame && !w->list.ended; i++) {
-		__u64 frame = 0;
-
-		if (lua_take(w, s, &frame) <= 0)
-			break;
-		w->list.batch[n & (LIST_BATCH - 1)] = frame;
-		n += !!frame;
-	}
-	return n;
+	return 0;
 }
 
 /* Other lists are in other loops. */

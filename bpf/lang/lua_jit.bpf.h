@@ -259,7 +259,7 @@ __global int jit_read_call(struct walk *w, struct lua_scratch *s, __u64 link, __
 {
 	const struct list_memo *m;
 	__u64 size;
-	__u32 k;
+	__u32 k, n;
 
 	if (!w || !s || !ret)
 		return -1;
@@ -269,8 +269,10 @@ __global int jit_read_call(struct walk *w, struct lua_scratch *s, __u64 link, __
 	FORGET(k);
 	m = &s->memo[k & (MEMO - 1)];
 	size = link - m->addr;
-	if (m->pid != w->pid || size - JIT_PROTO - 4 > CODE_BYTES - JIT_PROTO - 4 ||
-		read_code(s, m->addr, size < CODE_BYTES_READ ? CODE_BYTES_READ : (__u32)size))
+	n = size < CODE_BYTES_READ ? CODE_BYTES_READ : (__u32)size;
+	FORGET(n); /* else clang knows it to be small, and the verifier does not */
+	if (m->pid != w->pid || size - JIT_PROTO - 4 >= CODE_BYTES - JIT_PROTO - 4 ||
+		read_code(s, m->addr, n & (CODE_BYTES - 1)))
 		return read_word(link - 4, ret);
 	*ret = (__u32)code_load(s, size - 4);
 	return 0;
