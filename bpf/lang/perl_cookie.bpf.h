@@ -69,7 +69,7 @@ static __always_inline __u64 file_name(struct perl_scratch *s, __u64 file)
 	return set_last(s, LAST_GLOB, file, hek + HEK_KEY + 2);
 }
 
-/* Returns 1 if the memo of an earlier walk is still valid. Of a sub, only the body is read. */
+/* Returns 1 if the memo of an earlier walk is still valid. It reads only the sub's body. */
 __global int perl_known(struct walk *w, struct perl_scratch *s, __u64 addr)
 {
 	struct list_memo *m;

@@ -112,8 +112,8 @@ static int least_first(const void *a, const void *b)
 	return (x->wants > y->wants) - (x->wants < y->wants);
 }
 
-/* Small processes get what they want; the others get equal parts of the rest. If there is enough for all, they get
- * equal parts of what is left. */
+/* Small processes get the memory that they want, and large ones equal parts of the rest. Memory that nobody wants is
+ * divided equally. */
 static void divide(struct part *parts, size_t n, uint64_t bytes)
 {
 	if (n)

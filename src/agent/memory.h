@@ -33,7 +33,7 @@ struct memory {
 	struct measure own;
 	uint64_t all;      /* bytes of the agent and its units, at the last look */
 	uint64_t limit;    /* memory_all at that time */
-	uint64_t over;     /* looks at which `all` was above the limit */
+	uint64_t over;     /* number of measurements above the limit */
 	bool reported;
 };
 

@@ -36,7 +36,7 @@ struct pace { /* zero it, then call pace_open() */
 	uint64_t last;              /* time of the last read, CLOCK_MONOTONIC ns */
 	unsigned long position;     /* position of the reader at that time */
 	unsigned long *reader;      /* its position in the ring, which the kernel reads */
-	bool behind;                /* this is a word less than what was read */
+	bool behind;                /* *reader is a word before the position that was read */
 };
 
 /* Watches the ring and a timer by epoll. Their events have from_ring and from_timer as data, and both mean
