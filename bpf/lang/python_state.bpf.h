@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* python_state.bpf.h - memory of a walk about CPython's frames, and the search for a thread's
- * state. Part of python.bpf.c. */
+/* python_state.bpf.h - the memory that a walk uses for CPython's frames, and the search for a thread's state. Part of
+ * python.bpf.c. */
 #pragma once
 #include "python.h"
 

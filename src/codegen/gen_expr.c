@@ -60,7 +60,8 @@ void gen_copy(struct gen *g, struct ir *dst, struct ir *src, uint32_t size)
 	}
 }
 
-/* Stores of a program's first strings take a third of the time of a helper. More of them would be a long program. */
+/* The first strings of a program are set to zero by stores, which take a third of a helper's time. More stores would
+ * make the program too long. */
 enum { ZEROED_MAX = 1 << 12 };
 
 static bool is_zeroed_inline(struct gen *g, uint32_t size)

@@ -19,8 +19,8 @@ struct elf_identity;
 
 struct chains *chains_new(void);
 void chains_free(struct chains *c);
-/* Reads the entries of an earlier run. path: of the debug information, or NULL. Returns 0, or -errno if there are none
- * that can be trusted and come from the same source. */
+/* Reads the entries of an earlier run. path is the file of the debug information, or NULL. Returns 0, or -errno if no
+ * entries can be trusted and come from the same source. */
 int chains_load(struct chains *c, int dir, const struct cache_key *key, const struct elf_identity *source,
 	const char *path);
 /* Keeps all entries, if there are new ones. has_parts: parts of the debug information are in other files, which are

@@ -35,7 +35,7 @@ struct threads_row {
 	uint16_t head;        /* in _PyRuntime: the newest interpreter */
 	uint16_t modules;     /* in an interpreter: sys.modules */
 	uint16_t first;       /* in an interpreter: its first thread state */
-	uint16_t next, ident; /* in a thread state: the next one; what pthread_self() returned */
+	uint16_t next, ident; /* in a thread state: the next one; the result of pthread_self() */
 	uint16_t native;      /* in a thread state: the kernel's tid; 0: none */
 	uint16_t status;      /* in a thread state: _status; 0: none */
 	uint16_t cached_keys; /* in a heap type: the keys of its objects' attributes */

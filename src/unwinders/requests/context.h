@@ -22,7 +22,7 @@ struct context {
 	uint8_t *bytes;     /* owned */
 	struct context_attribute resource[CONTEXT_ATTRIBUTES_MAX];
 	size_t nresource;
-	/* Names of the attributes in thread contexts, by their numbers there. 0 names: the program has not said. */
+	/* Names of the attributes in thread contexts, by their numbers there. The program need not publish names. */
 	struct context_text key[CONTEXT_KEYS_MAX];
 	size_t nkeys;
 	/* Node's record: see request.h; 0: not said. */

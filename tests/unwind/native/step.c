@@ -398,7 +398,7 @@ static void was_called(struct rig *r, const struct call *c)
 	r->ended -= c->ended.n;
 }
 
-/* The number of calls that remain after one of them has returned; all of them if none has. */
+/* Returns the number of calls that remain after one of them has returned, or of all calls if no call has. */
 static size_t returned(const struct rig *r, const struct host_regs *at)
 {
 	bool v8 = test_is_v8(r->process, at->pc);
