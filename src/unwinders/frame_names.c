@@ -299,16 +299,6 @@ void names_code(struct names *n, uint64_t frame, struct frame_name *ret)
 		*ret = *outer;
 }
 
-void names_keep(struct names *n, uint64_t frame)
-{
-	struct frame_name name;
-
-	if (idmap_pointer(&n->kept.known, frame))
-		return;
-	make_name(n, frame, &name);
-	remember(n, frame, &name);
-}
-
 struct staying {
 	struct names *names;
 	const struct kept *before;
@@ -482,6 +472,37 @@ void names_frames(struct names *n, struct name_list *l)
 	}
 	vec_done(&l->frames);
 	idmap_done(&l->listed);
+}
+
+struct leaving {
+	struct names *names;
+	struct name_list list;
+};
+
+/* A name of anonymous code may also be missing. */
+static void keep_name(void *arg, uint64_t frame)
+{
+	struct leaving *l = arg;
+	const struct file *f = frame >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ? file_of(l->names, frame) : NULL;
+	struct frame_name name;
+
+	if (!f || !f->leaving)
+		return;
+	if (f->elf) {
+		names_list(l->names, frame, &l->list);
+	} else if (!idmap_find(&l->names->kept.known, frame)) {
+		make_name(l->names, frame, &name);
+		remember(l->names, frame, &name);
+	}
+}
+
+/* One by one, the names of a large file would need all of its symbols: 100 MB with their pages. */
+void names_keep(struct names *n, const struct stacks *s)
+{
+	struct leaving l = { .names = n };
+
+	stacks_each_frame(s, keep_name, &l);
+	names_frames(n, &l.list);
 }
 
 /* ---- variables ---------------------------------------------------------- */

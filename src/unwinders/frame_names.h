@@ -33,8 +33,8 @@ void names_list(const struct names *n, uint64_t frame, struct name_list *l);
 void names_frames(struct names *n, struct name_list *l);
 /* Returns the variable of p that contains addr, or NULL. */
 const char *names_variable(const struct names *n, const struct process *p, uint64_t addr);
-/* The frame's file will be evicted: keeps the present name. */
-void names_keep(struct names *n, uint64_t frame);
+/* The files that are `leaving` will be evicted: keeps the present names of frames in them. */
+void names_keep(struct names *n, const struct stacks *s);
 /* To save memory, forgets names of frames that no stack of s has; gone: how many stacks s has just forgotten. The names
  * are found again if needed. This looks at all frames, so it waits until the stacks that have gone are a quarter. */
 void names_forget(struct names *n, const struct stacks *s, size_t gone);

@@ -140,16 +140,6 @@ void unwinders_on_table(struct unwinders *u, void (*f)(void *arg), void *arg)
 	files_on_table(u->files, f, arg);
 }
 
-static void keep_name(void *arg, uint64_t frame)
-{
-	struct unwinders *u = arg;
-	uint32_t id = (uint32_t)(frame >> FRAME_FILE_SHIFT) & (FILES_MAX - 1);
-	const struct file *f = frame >> FRAME_LANG_SHIFT == FRAME_LANG_NATIVE ? files_get(u->files, id) : NULL;
-
-	if (f && f->leaving)
-		names_keep(u->names, frame);
-}
-
 /* Must not be called while a process or a file is in use, because it may free both. */
 static void trim(struct unwinders *u)
 {
@@ -173,7 +163,7 @@ static void trim(struct unwinders *u)
 	for (size_t i = 0; i < n; i++)
 		list[i]->leaving = true;
 	if (n)
-		stacks_each_frame(u->stacks, keep_name, u);
+		names_keep(u->names, u->stacks);
 	for (size_t i = 0; i < n; i++)
 		files_evict(u->files, list[i]);
 	if (n)
