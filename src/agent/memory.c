@@ -24,6 +24,9 @@
 #define SHARED_NS 10000000000ull
 /* A process may grow by ROOM until the next look. FIRST_FD: above the numbers that a unit's process has. */
 enum { ROOM_MIB = 8, FIRST_FD = 10 };
+/* START_MIB: of a process that is ready. BUSY_MAX: seconds in which a unit may have memory for a short time. Of
+ * ASK_EACH seconds in which a unit wants room, the others are asked in ASK_MAX. */
+enum { START_MIB = 20, BUSY_MAX = 5, ASK_MAX = 3, ASK_EACH = 60 };
 
 /* ---- measuring ------------------------------------------------------------ */
 
@@ -76,7 +79,7 @@ void measure(struct measure *m, pid_t pid, uint64_t now)
 int memory_open(struct memory *m)
 {
 	_cleanup_(closep) int fd = memfd_create("strata-memory", MFD_CLOEXEC);
-	size_t size = ALLOWANCES * sizeof(*m->allowed);
+	size_t size = sizeof(*m->shared);
 
 	*m = (struct memory){.fd = -1};
 	if (fd < 0 || ftruncate(fd, (off_t)size))
@@ -84,9 +87,9 @@ int memory_open(struct memory *m)
 	m->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
 	if (m->fd < 0)
 		return -errno;
-	m->allowed = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
-	if (m->allowed == MAP_FAILED) {
-		m->allowed = NULL;
+	m->shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+	if (m->shared == MAP_FAILED) {
+		m->shared = NULL;
 		return -errno;
 	}
 	return 0;
@@ -94,8 +97,8 @@ int memory_open(struct memory *m)
 
 void memory_close(struct memory *m)
 {
-	if (m->allowed)
-		munmap(m->allowed, ALLOWANCES * sizeof(*m->allowed));
+	if (m->shared)
+		munmap(m->shared, sizeof(*m->shared));
 	closep(&m->fd);
 	*m = (struct memory){.fd = -1};
 }
@@ -136,7 +139,30 @@ static void allow(struct memory *m, const struct part *parts, size_t n)
 	for (size_t i = 0; i < n; i++)
 		numbers[parts[i].process->number % ALLOWANCES] = parts[i].gets + parts[i].process->memory.shared;
 	for (size_t i = 0; i < ALLOWANCES; i++)
-		__atomic_store_n(&m->allowed[i], numbers[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&m->shared->allowed[i], numbers[i], __ATOMIC_RELAXED);
+}
+
+/* Memory that a unit has for a short time is left out: the room of the last look, less what was taken since, is still
+ * right then. Units that start will need more. */
+static void set_room(struct memory *m, uint64_t limit, uint64_t starting)
+{
+	uint64_t all = m->all + starting;
+	bool is_busy = __atomic_load_n(&m->shared->busy, __ATOMIC_RELAXED);
+
+	m->busy = is_busy ? m->busy + 1 : 0;
+	if (m->shared->limit != limit || !m->busy || m->busy > BUSY_MAX)
+		__atomic_store_n(&m->shared->room, limit > all ? limit - all : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->shared->limit, limit, __ATOMIC_RELAXED);
+}
+
+/* Returns the bytes that the units shall give back, because one of them wants them. If this does not help for some
+ * seconds, the units have no more to give. */
+static uint64_t asked_for(struct memory *m)
+{
+	uint64_t wanted = __atomic_exchange_n(&m->shared->wanted, 0, __ATOMIC_RELAXED);
+
+	m->asked = wanted ? m->asked + 1 : 0;
+	return m->asked % ASK_EACH <= ASK_MAX ? wanted : 0;
 }
 
 static void report(struct memory *m, uint64_t limit)
@@ -153,7 +179,7 @@ static void report(struct memory *m, uint64_t limit)
 void memory_share(struct memory *m, const struct unit *units, uint64_t limit, uint64_t now)
 {
 	VEC(struct part) parts = {};
-	uint64_t rest;
+	uint64_t rest, wanted = asked_for(m), starting = 0;
 
 	measure(&m->own, getpid(), now);
 	m->all = m->own.bytes;
@@ -164,12 +190,14 @@ void memory_share(struct memory *m, const struct unit *units, uint64_t limit, ui
 			uint64_t bytes = process_memory(list[i]);
 
 			m->all += bytes;
+			starting += !list[i]->ready && bytes < START_MIB * MIB ? START_MIB * MIB - bytes : 0;
 			vec_push(&parts, (struct part){list[i], bytes + ROOM_MIB * MIB});
 		}
 	}
 	m->limit = limit;
 	rest = limit > m->own.bytes ? limit - m->own.bytes : 0;
-	divide(parts.data, parts.len, rest);
+	set_room(m, limit, starting);
+	divide(parts.data, parts.len, rest > wanted ? rest - wanted : 0);
 	allow(m, parts.data, limit ? parts.len : 0);
 	vec_done(&parts);
 	report(m, limit);

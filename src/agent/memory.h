@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct allowances;
+
 #define MEMORY_ALL_MAX ((uint64_t)1 << 40)
 
 struct unit;
@@ -29,12 +31,14 @@ void measure(struct measure *m, pid_t pid, uint64_t now);
 
 struct memory {
 	int fd;            /* the file of base/allowance.h; -1: none */
-	uint64_t *allowed; /* its numbers */
+	struct allowances *shared; /* it */
 	struct measure own;
 	uint64_t all;      /* bytes of the agent and its units, at the last look */
 	uint64_t limit;    /* memory_all at that time */
 	uint64_t over;     /* number of measurements above the limit */
 	bool reported;
+	unsigned busy;     /* looks in a row at which a unit had memory for a short time */
+	unsigned asked;    /* looks in a row at which units were asked for room */
 };
 
 /* Returns 0 on success, -errno on failure. */

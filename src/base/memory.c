@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/owner.h"
+
 bool memory_limit(char *ret, size_t size)
 {
 	static const struct {
@@ -25,6 +27,14 @@ bool memory_limit(char *ret, size_t size)
 		}
 	snprintf(ret, size, "the machine or its control group has no more");
 	return false;
+}
+
+uint64_t memory_resident(void)
+{
+	_cleanup_(fclosep) FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long size, pages;
+
+	return f && fscanf(f, "%llu %llu", &size, &pages) == 2 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 void memory_use_huge_pages(void *p, size_t size)

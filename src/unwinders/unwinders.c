@@ -150,7 +150,7 @@ static void trim(struct unwinders *u)
 	if (!files_due(u->files))
 		return;
 	excess = files_excess(u->files);
-	if (!excess && files_refused(u->files)) {
+	if (files_refused(u->files)) {
 		processes_mark_files(u->processes);
 		if (files_make_up(u->files))
 			processes_reread(u->processes);

@@ -5,6 +5,7 @@ or a hostile client changes nothing for the others."""
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -354,7 +355,7 @@ def allowances(agent):
     """Returns [bytes] that the agent allows its processes."""
     for link in pathlib.Path(f'/proc/{agent.process.pid}/fd').iterdir():
         if 'memfd:strata-memory' in os.readlink(link):
-            return [n for n in struct.unpack('512Q', link.read_bytes()) if n]
+            return [n for n in struct.unpack_from('512Q', link.read_bytes()) if n]
     return []
 
 
@@ -411,12 +412,93 @@ def test_memory(cases, home):
         load.wait()
 
 
+# Maps the code of the ELF files that its input names, as a loader does.
+MAPS = """import mmap, struct, sys
+code = []
+for path in sys.stdin:
+    with open(path.strip(), 'rb') as f:
+        head = f.read(4096)
+        at, = struct.unpack_from('Q', head, 32)
+        segments = [struct.unpack_from('IIQQQQ', head, at + 56 * i) for i in range(struct.unpack_from('H', head, 56)[0])]
+        kind, flags, offset, _, _, size = next(s for s in segments if s[0] == 1 and s[1] & 1)
+        start = offset // mmap.PAGESIZE * mmap.PAGESIZE
+        code.append(mmap.mmap(f.fileno(), offset + size - start, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC,
+                              offset=start))"""
+
+
+class Peaks:
+    """The memory of an agent's units since its limit was set."""
+
+    def __init__(self, agent, limit):
+        self.agent = agent
+        agent.set(f'[agent]\nmemory_all = {limit >> 20}M\nmemory = 1G\n{agent.units}')
+        agent.hup()
+        until(lambda: agent.metric('strata_agent_memory_limit_bytes') == limit >> 20 << 20)
+        self.before = {}
+        for name, pid in agent.children().items():
+            pathlib.Path(f'/proc/{pid}/clear_refs').write_text('5')
+            self.before[name] = self.status(pid, 'VmRSS')
+
+    def status(self, pid, key):
+        return int(re.search(rf'^{key}:\s+(\d+) kB', pathlib.Path(f'/proc/{pid}/status').read_text(), re.M).group(1)) << 10
+
+    def read(self):
+        """Returns {unit: bytes} by which they were larger at most."""
+        return {name: self.status(pid, 'VmHWM') - self.before.get(name, 0) for name, pid in self.agent.children().items()}
+
+
+def test_peak(cases, home):
+    """The limit also holds while tables of large files are made: a table waits until there is room for it. The units look at one
+    process, so that nothing else needs memory."""
+    stacks = 'config = { window = 300ms } tracepoint:syscalls:sys_enter_read { @[ustack] = count(); }'
+    scripts = {'a': stacks, 'b': stacks + ' // 2'}
+    cache = home / 'cache'
+    cache.mkdir()
+    maps = subprocess.Popen([sys.executable, '-c', MAPS], stdin=subprocess.PIPE, text=True)
+    units = ''.join(f'[unit {name}]\nargs = -p {maps.pid}\n' for name in scripts)
+
+    def add(name):
+        """The process maps a file with much code that no cache knows. Returns what says whether it has a table."""
+        path = home / name
+        shutil.copy(STRATA, path)
+        with path.open('ab') as f:
+            f.write(name.encode())
+        maps.stdin.write(f'{path}\n')
+        maps.stdin.flush()
+        size = f'-{path.stat().st_size:x}-'
+        return lambda: any(size in file.name and file.name.startswith('table-') for file in cache.iterdir())
+
+    def refused():
+        return [agent.metric(f'strata_unit_files_refused{{unit="{name}"}}') for name in scripts]
+
+    with Agent(STRATA, home, scripts, f'[agent]\nmemory_all = 2G\nmemory = 1G\n{units}', STRATA_CACHE_DIR=str(cache)) as agent:
+        agent.units = units
+        until(lambda: all(agent.is_up(name) for name in scripts) and agent.metric('strata_unit_memory_bytes{unit="b"}'))
+        peaks = Peaks(agent, 2 << 30)
+        cases.check(until(add('first')), 'a large file gets a table', list(cache.iterdir()))
+        needs = max(peaks.read().values())
+        used = int(agent.metric('strata_agent_memory_bytes'))
+        peaks = Peaks(agent, used // 10 * 7)
+        has_table = add('second!')
+        until(lambda: all(refused()) or has_table())
+        cases.check(all(refused()) and not has_table(), 'without room, the table of a large file is not made', refused(), has_table())
+        cases.check(max(peaks.read().values()) < needs // 2, '..and takes no memory', needs, peaks.read())
+        Peaks(agent, 2 << 30)
+        cases.check(until(lambda: has_table() and not any(refused())), '..until there is room', refused(), has_table())
+        peaks = Peaks(agent, used + (8 << 20))
+        has_table = add('the third one')
+        until(lambda: has_table() or all(refused()))
+        cases.check(sum(peaks.read().values()) <= 16 << 20, 'a limit with some room holds', used, needs, peaks.read(), refused())
+    maps.communicate()
+
+
 def main():
     cases = tap.Cases()
     if os.geteuid():
         print('1..0 # skipped: not root')
         return 0
-    for test in (test_units, test_fast, test_series, test_wide, test_names, test_rights, test_manager, test_modes, test_budget, test_memory):
+    for test in (test_units, test_fast, test_series, test_wide, test_names, test_rights, test_manager, test_modes, test_budget, test_memory,
+                 test_peak):
         with tempfile.TemporaryDirectory() as home:
             test(cases, pathlib.Path(home))
     return cases.done()

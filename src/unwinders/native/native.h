@@ -7,6 +7,7 @@ struct cache_key;
 struct elf;
 
 /* Returns the table of a file, from the cache or newly made and stored there. dir: the cache's fd, or
- * negative if there is none. fd: the file, for its identity, or -1 for an image in memory. *ret_cached (or
- * NULL) says whether the cache had it. Returns 0 on success, -errno on failure; call table_done(ret). */
+ * negative if there is none. fd: the file, for its identity, or -1 for an image in memory. *ret_cached says
+ * whether the cache had it. Returns 0 on success, -EAGAIN if a unit of strata agent has no room for it at present, else
+ * -errno; call table_done(ret). */
 int native_table(int dir, struct elf *e, const struct cache_key *key, struct table *ret, bool *ret_cached);

@@ -16,6 +16,9 @@ struct table {
 	size_t map_size;
 };
 
+/* Returns the largest number of bytes that table_make() uses at a time, with those of the result and of its copies in
+ * the cache and in the kernel: an estimate from the size of the file's call frame information. */
+uint64_t table_needs(const struct elf *e);
 /* A file without any rule has a table without pages. Returns 0 on success, -errno on failure. */
 int table_make(struct elf *e, struct table *ret);
 void table_done(struct table *t);

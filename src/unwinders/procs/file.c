@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,53 +29,14 @@
 #include "base/vec.h"
 #include "target/elf.h"
 #include "target/target.h"
-#include "unwinders/idmap.h"
 #include "unwinders/maps/maps.h"
 #include "unwinders/native/cache.h"
 #include "unwinders/native/inlines.h"
 #include "unwinders/native/native.h"
+#include "unwinders/procs/files_priv.h"
 #include "unwinders/procs/perfmap.h"
-#include "unwinders/unwinders.h"
 
-#define FRESH_MIN  (4 << 20) /* a check takes a millisecond, in which a process may come and go */
-#define LOOK_NS     1000000000ull /* maximum time between two checks of the memory in use */
-#define RELEASED_NS 2000000000ull /* maximum time after memory was released */
-#define KEPT_NS     2000000000ull
-#define VDSO_MAX   65536
-#define SHORT_NS    5000000000ull /* after this time above the limit there are no more tables */
-#define FILE_BYTES (64 << 10) /* measured bytes of a file in addition to its table: names, symbols, pages */
-
-struct file_name { /* key of a table, to recognise the same file elsewhere */
-	struct file_name *next;
-	struct cache_key key;
-	struct file *file;
-};
-
-struct files {
-	struct target *target;
-	struct walk_maps *maps; /* not owned */
-	struct arena *arena;
-	VEC(struct file *) files; /* by number; NULL: no file */
-	struct idmap by_inode;
-	struct idmap by_name;     /* hash -> struct file_name * */
-	struct file *vdso;
-	struct file *libc;         /* the first one found */
-	struct file *stand_in;     /* the file that a path means, see files_stand_in() */
-	const char *stand_in_path;
-	struct files_stats stats;
-	uint64_t cache_limit, memory_limit; /* 0: none */
-	uint64_t fresh;            /* bytes of files since the last check of the memory */
-	uint64_t due;              /* time of the next check, CLOCK_MONOTONIC ns */
-	uint64_t over_since;       /* CLOCK_MONOTONIC ns; 0: the last check was below the limit */
-	uint64_t in_use;           /* at the last check */
-	bool full;                 /* no more tables are made */
-	unsigned refused;          /* number of files without a table for that reason */
-	uint64_t stored;           /* bytes stored since the last check of the cache's directory */
-	uint64_t kernel;           /* bytes of tables in the kernel */
-	uint32_t languages;        /* of all files so far: 1 << enum frame_lang */
-	void (*on_table)(void *arg);
-	void *on_table_arg;
-};
+#define VDSO_MAX 65536
 
 struct files *files_new(struct target *t, struct walk_maps *maps)
 {
@@ -98,7 +58,7 @@ static void drop_functions(struct file *f)
 	f->functions_read = f->unframed_read = false;
 }
 
-static void close_file(struct files *fs, struct file *f)
+void file_close(struct files *fs, struct file *f)
 {
 	fs->refused -= f->refused;
 	f->refused = f->later = false;
@@ -136,7 +96,7 @@ void files_free(struct files *fs)
 	files_keep(fs);
 	for (size_t i = 1; i < fs->files.len; i++)
 		if (fs->files.data[i])
-			close_file(fs, fs->files.data[i]);
+			file_close(fs, fs->files.data[i]);
 	vec_done(&fs->files);
 	idmap_done(&fs->by_inode);
 	idmap_done(&fs->by_name);
@@ -218,12 +178,6 @@ static bool is_libc(struct elf *e)
 	return ret;
 }
 
-/* The kernel has a copy of a table. */
-static uint64_t memory_of(const struct file *f)
-{
-	return f->jit ? perfmap_over(f->jit) : FILE_BYTES + 2 * f->table.size;
-}
-
 /* The first table of a run means that the directory was not checked yet. */
 static void count_stored(struct files *fs, uint64_t size)
 {
@@ -234,12 +188,13 @@ static void count_stored(struct files *fs, uint64_t size)
 		cache_trim(target_cache_dir(fs->target), fs->cache_limit);
 }
 
-/* Takes the elf. */
-static void fill_file(struct files *fs, struct file *f, struct elf *elf, const struct table *table)
+/* Takes the elf. err: the result of get_table(). */
+static void fill_file(struct files *fs, struct file *f, struct elf *elf, const struct table *table, int err)
 {
 	f->elf = elf;
 	f->table = *table;
-	f->refused = fs->full;
+	f->refused = err == -EAGAIN;
+	f->large = f->refused && !fs->full;
 	fs->refused += f->refused;
 	if (f->refused)
 		return;
@@ -248,6 +203,9 @@ static void fill_file(struct files *fs, struct file *f, struct elf *elf, const s
 		fs->stats.failed++;
 	fs->fresh += memory_of(f);
 	fs->kernel += table->size;
+	allowance_take((int64_t)table->size);
+	if (table->map && allowance_is_unit()) /* the kernel has a copy */
+		madvise(table->map, table->map_size, MADV_DONTNEED);
 }
 
 void files_on_table(struct files *fs, void (*f)(void *arg), void *arg)
@@ -256,22 +214,28 @@ void files_on_table(struct files *fs, void (*f)(void *arg), void *arg)
 	fs->on_table_arg = arg;
 }
 
-static void get_table(struct files *fs, struct elf *elf, const struct cache_key *key, struct table *ret)
+/* Returns -EAGAIN if memory is short, and the table is to be made later. */
+static int get_table(struct files *fs, struct elf *elf, const struct cache_key *key, struct table *ret)
 {
 	bool cached = false;
 	int err;
 
 	*ret = (struct table){};
 	if (fs->full)
-		return;
+		return -EAGAIN;
 	err = native_table(target_cache_dir(fs->target), elf, key, ret, &cached);
+	if (err == -EAGAIN && files_make_room(fs))
+		err = native_table(target_cache_dir(fs->target), elf, key, ret, &cached);
 	if (fs->on_table)
 		fs->on_table(fs->on_table_arg);
 	if (err == -ENOMEM)
 		log_memory_short("stacks end early, and functions have no names");
+	if (err == -EAGAIN && !fs->refused)
+		log_warn("memory: a table takes up to %llu MiB while it is made, and so much is not free: new programs "
+			"get no tables until it is", (unsigned long long)table_needs(elf) >> 20);
 	if (err) {
 		*ret = (struct table){};
-		return;
+		return err;
 	}
 	if (!cached) {
 		count_stored(fs, ret->size);
@@ -280,6 +244,7 @@ static void get_table(struct files *fs, struct elf *elf, const struct cache_key 
 	fs->stats.bytes += ret->size;
 	fs->stats.tables++;
 	fs->stats.cached += cached;
+	return 0;
 }
 
 /* Takes the elf. The table is made first, because its size decides on the file's number. */
@@ -289,8 +254,8 @@ static struct file *file_with_table(struct files *fs, struct elf *elf, const cha
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	struct table table;
 	struct file *f;
+	int err = get_table(fs, elf, key, &table);
 
-	get_table(fs, elf, key, &table);
 	f = new_file(fs, path, table.size);
 	if (!f) {
 		if (table.data)
@@ -298,7 +263,7 @@ static struct file *file_with_table(struct files *fs, struct elf *elf, const cha
 		elf_close(elf);
 		return NULL;
 	}
-	fill_file(fs, f, elf, &table);
+	fill_file(fs, f, elf, &table, err);
 	f->libc = is_libc(elf);
 	open_langs(fs, f, key);
 	fs->stats.ns += clock_ns(CLOCK_MONOTONIC) - start;
@@ -311,10 +276,10 @@ static struct file *file_with_table(struct files *fs, struct elf *elf, const cha
 static void revive(struct files *fs, struct file *f, struct elf *elf, const struct cache_key *key)
 {
 	struct table table;
+	int err = get_table(fs, elf, key, &table);
 
-	get_table(fs, elf, key, &table);
 	f->evicted = false;
-	fill_file(fs, f, elf, &table);
+	fill_file(fs, f, elf, &table, err);
 	open_langs(fs, f, key);
 }
 
@@ -405,11 +370,6 @@ static struct file *add_fd(struct files *fs, int pid, int fd, const char *path)
 
 /* ---- files by inode ---- */
 
-static uint64_t inode_key(uint32_t major, uint32_t minor, uint64_t inode)
-{
-	return idmap_hash(idmap_hash(inode, (uint64_t)major << 32 | minor), 7) | 1;
-}
-
 /* Publishes the languages of a process that is not published yet, using only this file and the first C
  * library that was found. Returns false if the kernel half lacks a language's data. */
 static bool publish_langs(struct files *fs, struct file *f)
@@ -474,12 +434,14 @@ static void known_by_inode(struct files *fs, struct file *f, uint32_t major, uin
 	publish_inode(fs, f, major, minor, inode);
 }
 
-static void restore(struct files *fs, struct file *f)
+void file_restore(struct files *fs, struct file *f)
 {
 	struct table table;
+	int err = get_table(fs, f->elf, f->key, &table);
 
-	get_table(fs, f->elf, f->key, &table);
-	fill_file(fs, f, f->elf, &table);
+	fill_file(fs, f, f->elf, &table, err);
+	if (err == -EAGAIN)
+		return;
 	open_langs(fs, f, f->key);
 	for (const struct file_inode *at = f->inodes; at; at = at->next)
 		publish_inode(fs, f, at->major, at->minor, at->inode);
@@ -488,10 +450,7 @@ static void restore(struct files *fs, struct file *f)
 static void comes_back(struct files *fs, struct file *f)
 {
 	f->later = false;
-	f->refused = fs->full;
-	fs->refused += fs->full;
-	if (!fs->full)
-		restore(fs, f);
+	file_restore(fs, f);
 }
 
 struct file *files_known(struct files *fs, const struct proc_map *m)
@@ -579,183 +538,6 @@ struct file *files_anonymous(struct files *fs, struct perfmap *jit, uint64_t bas
 		f->jit_base = base;
 	}
 	return f;
-}
-
-/* ---- memory ---- */
-
-void files_limit(struct files *fs, uint64_t cache, uint64_t memory)
-{
-	fs->cache_limit = cache;
-	fs->memory_limit = memory;
-}
-
-/* Returns the limit at present; 0: none. */
-static uint64_t limit_of(const struct files *fs)
-{
-	uint64_t allowed = allowance();
-
-	return allowed && (!fs->memory_limit || allowed < fs->memory_limit) ? allowed : fs->memory_limit;
-}
-
-bool files_due(const struct files *fs)
-{
-	uint64_t limit = limit_of(fs);
-
-	return limit && (fs->fresh > FRESH_MIN + limit / 16 || clock_ns(CLOCK_MONOTONIC_COARSE) > fs->due);
-}
-
-uint64_t files_kernel(const struct files *fs)
-{
-	return fs->kernel;
-}
-
-/* Returns the bytes of this process in RAM. */
-static uint64_t resident(void)
-{
-	_cleanup_(fclosep) FILE *f = fopen("/proc/self/statm", "re");
-	unsigned long long size, pages;
-
-	return f && fscanf(f, "%llu %llu", &size, &pages) == 2 ?
-		pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
-static void release(struct files *fs)
-{
-	for (size_t i = 1; i < fs->files.len; i++) {
-		struct file *f = fs->files.data[i];
-
-		if (!f || !f->elf)
-			continue;
-		eh_ranges_done(&f->functions); /* f->unframed is kept: it is small, and to find it takes far more memory */
-		f->functions = (struct eh_ranges){};
-		f->functions_read = false;
-		if (f->inlines)
-			inlines_release(f->inlines);
-		elf_release(f->elf);
-		if (f->table.map)
-			madvise(f->table.map, f->table.map_size, MADV_DONTNEED);
-	}
-	malloc_trim(0);
-}
-
-/* Decides whether tables are made. Without the agent the limit only makes strata give memory back. */
-static void look_for_room(struct files *fs, uint64_t in_use, uint64_t limit)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	bool was_full = fs->full;
-
-	fs->in_use = in_use;
-	fs->over_since = in_use <= limit ? 0 : fs->over_since ? fs->over_since : now;
-	fs->full = allowance() && fs->over_since && now - fs->over_since > SHORT_NS;
-	if (fs->full && !was_full)
-		log_warn("memory: %llu MiB are in use, and %llu allowed: new programs get no tables, and their stacks may "
-			"end early", (unsigned long long)in_use >> 20, (unsigned long long)limit >> 20);
-}
-
-uint64_t files_excess(struct files *fs)
-{
-	uint64_t in_use = resident() + fs->kernel, limit = limit_of(fs);
-	bool released = in_use > limit;
-
-	if (released) {
-		release(fs);
-		in_use = resident() + fs->kernel;
-	}
-	look_for_room(fs, in_use, limit);
-	fs->fresh = 0;
-	fs->due = clock_ns(CLOCK_MONOTONIC_COARSE) + (released ? RELEASED_NS : LOOK_NS);
-	return in_use > limit ? in_use - limit / 4 * 3 : 0;
-}
-
-unsigned files_refused(const struct files *fs)
-{
-	return fs->refused;
-}
-
-bool files_make_up(struct files *fs)
-{
-	bool made = false;
-
-	for (size_t i = 1; i < fs->files.len; i++) {
-		struct file *f = fs->files.data[i];
-
-		if (f && f->refused && f->key && !fs->full &&
-			(!f->mapped || fs->in_use + fs->fresh < limit_of(fs) / 4 * 3)) {
-			fs->refused--;
-			f->refused = false;
-			f->later = !f->mapped;
-			made |= f->mapped;
-			if (f->mapped)
-				restore(fs, f);
-		}
-		if (f)
-			f->mapped = false;
-	}
-	return made;
-}
-
-static int least_used_first(const void *pa, const void *pb)
-{
-	const struct file *const *a = pa, *const *b = pb;
-
-	return ((*a)->used > (*b)->used) - ((*a)->used < (*b)->used);
-}
-
-/* The vDSO has no inode. A file that was opened just now will be mapped, or its process has ended and its
- * records are still to come. */
-static bool is_kept(const struct files *fs, const struct file *f, uint64_t now)
-{
-	if (f && f->jit)
-		return f->mapped || !perfmap_over(f->jit);
-	return !f || !f->elf || f->mapped || !f->inodes || f == fs->libc || f == fs->stand_in ||
-		now - f->used < KEPT_NS;
-}
-
-size_t files_choose(struct files *fs, uint64_t excess, struct file ***ret)
-{
-	struct file **list = calloc(fs->files.len + 1, sizeof(*list));
-	uint64_t bytes = 0, now = clock_ns(CLOCK_MONOTONIC_COARSE);
-	size_t n = 0, chosen = 0;
-
-	for (size_t i = 1; list && i < fs->files.len; i++) {
-		struct file *f = fs->files.data[i];
-
-		if (!is_kept(fs, f, now))
-			list[n++] = f;
-		if (f)
-			f->mapped = false;
-	}
-	if (n)
-		qsort(list, n, sizeof(*list), least_used_first);
-	while (chosen < n && bytes < excess)
-		bytes += memory_of(list[chosen++]);
-	*ret = list;
-	return chosen;
-}
-
-void files_evict(struct files *fs, struct file *f)
-{
-	f->leaving = false;
-	if (f->jit) {
-		perfmap_drop(f->jit);
-		return;
-	}
-	for (const struct file_inode *at = f->inodes; at; at = at->next) {
-		const struct inode_key key = { .inode = at->inode, .dev = at->major << 20 | at->minor };
-
-		idmap_remove(&fs->by_inode, inode_key(at->major, at->minor, at->inode));
-		fs->maps->set_inode(fs->maps, &key, NULL);
-	}
-	f->inodes = NULL;
-	fs->maps->drop_table(fs->maps, f->id);
-	fs->kernel -= f->table.size;
-	f->build_id_size = (uint8_t)elf_build_id(f->elf, f->build_id);
-	if (f->inlines)
-		fs->stored += inlines_store(f->inlines);
-	close_file(fs, f);
-	f->table = (struct table){};
-	f->evicted = true;
-	fs->stats.evicted++;
 }
 
 /* ---- questions ---- */

@@ -48,6 +48,7 @@ struct file {
 	bool closure_done;   /* the libraries that it needs were preloaded */
 	bool leaving;        /* it will be evicted */
 	bool refused;        /* it has no table, because memory is short: see files_make_up() */
+	bool large;          /* ..for the time in which the table is made */
 	bool later;          /* it gets its table when it is mapped again */
 	bool evicted;        /* elf and table were given back; opening the same file restores them */
 	uint8_t build_id[64], build_id_size; /* build id of an evicted file */

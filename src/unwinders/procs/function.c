@@ -2,6 +2,8 @@
 /* function.c - places in a file: the function of an address, and where a segment is mapped. */
 #include <stddef.h>
 
+#include "base/allowance.h"
+#include "base/log.h"
 #include "file.h"
 #include "target/elf.h"
 #include "target/fde.h"
@@ -26,16 +28,31 @@ static bool range_at(const struct eh_ranges *ranges, uint64_t vaddr, uint64_t *r
 	return true;
 }
 
-/* A language that has tables of its own names its code. */
-static bool unframed_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
+/* Needs as much memory as a table: a unit of strata agent that has no room reads it later. */
+static void read_unframed(struct file *f)
 {
+	static bool reported;
 	struct eh_rows rows;
+	bool is_turn = allowance_begin(), fits = is_turn && allowance_fits(table_needs(f->elf));
 
-	if (!f->unframed_read && !file_languages(f) && !ehframe_read(f->elf, &rows)) {
+	if (fits && !ehframe_read(f->elf, &rows)) {
 		unframed_functions(f->elf, &rows, &f->unframed);
 		eh_rows_done(&rows);
 	}
-	f->unframed_read = true;
+	if (is_turn)
+		allowance_end();
+	f->unframed_read = fits;
+	if (!fits && !reported)
+		log_warn("memory: no room to look for functions without symbols in %s: frames in them have addresses "
+			"only", f->path);
+	reported |= !fits;
+}
+
+/* A language that has tables of its own names its code. */
+static bool unframed_function(struct file *f, uint64_t vaddr, uint64_t *ret_start)
+{
+	if (!f->unframed_read && !file_languages(f))
+		read_unframed(f);
 	return range_at(&f->unframed, vaddr, ret_start);
 }
 
