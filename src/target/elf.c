@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/allowance.h"
 #include "base/owner.h"
 #include "base/regular.h"
 #include "base/str.h"
@@ -27,6 +28,8 @@
 #define PHDRS_MAX    4096
 #define SECTIONS_MAX (1u << 17)
 #define DYNAMIC_MAX  4096
+#define PASSED_MAX   (4u << 20)
+#define FIND_PART    (1u << 20)
 
 #ifndef NT_GNU_BUILD_ID
 #define NT_GNU_BUILD_ID 3
@@ -217,6 +220,31 @@ void elf_release_pages(const struct elf *e)
 		elf_release_pages(e->debug);
 	if (e->map)
 		madvise((void *)e->map, e->map_size, MADV_DONTNEED);
+}
+
+void elf_passed(const struct elf *e, size_t bytes)
+{
+	size_t *passed = &((struct elf *)e)->passed; /* like the pages, no part of what the file says */
+
+	*passed += bytes;
+	if (*passed < PASSED_MAX)
+		return;
+	*passed = 0;
+	if (allowance_is_unit())
+		elf_release_pages(e);
+}
+
+const void *elf_find(const struct elf *e, const struct elf_section *s, const void *bytes, size_t n)
+{
+	for (uint64_t at = 0; s->data && n && at + n <= s->size; at += FIND_PART) {
+		uint64_t left = s->size - at, part = left < FIND_PART + n - 1 ? left : FIND_PART + n - 1;
+		const void *found = memmem(s->data + at, part, bytes, n);
+
+		if (found)
+			return found;
+		elf_passed(e, part);
+	}
+	return NULL;
 }
 
 void elf_release(struct elf *e)

@@ -43,6 +43,11 @@ void elf_close(struct elf *e);
 void elf_has_path(struct elf *e, const char *path);
 /* Frees the memory of the file's pages. Pages that are needed again are read again. */
 void elf_release_pages(const struct elf *e);
+/* Called by readers of whole sections after each part of them. In a unit of strata agent, whose memory is limited
+ * (base/allowance.h), it frees the pages after every few MiB. */
+void elf_passed(const struct elf *e, size_t bytes);
+/* Finds bytes in a section. Returns NULL if it does not have them. */
+const void *elf_find(const struct elf *e, const struct elf_section *s, const void *bytes, size_t n);
 /* Also frees the symbols, which are read again when needed. Results of elf_symbols() and elf_symbol_at()
  * become invalid; names stay valid. */
 void elf_release(struct elf *e);

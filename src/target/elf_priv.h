@@ -30,6 +30,7 @@ struct elf {
 	VEC(struct elf_symbol) symbols;
 	uint64_t *end;   /* the end of each symbol; 0 for symbols that are not functions */
 	uint64_t *reach; /* the highest end of symbols[0..i] */
+	size_t passed;   /* bytes since elf_passed() freed pages */
 
 	bool dynamic_read;
 	VEC(const char *) needed, runpath;

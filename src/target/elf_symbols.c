@@ -13,6 +13,7 @@
 
 #define SYMBOLS_MAX (1u << 23)
 #define SYMTABS_MAX 4
+enum { SYMBOLS_PART = 4096, SYMBOL_BYTES = 100 /* of an entry and its name; C++ has names of 80 bytes and more */ };
 
 struct symtab {
 	const uint8_t *data;
@@ -139,13 +140,22 @@ struct elf *elf_debug(struct elf *e)
 
 typedef void symbol_fn(struct elf *e, const struct elf_symbol *s, void *arg);
 
-static void each_symbol_of(struct elf *e, const struct symtab *t, symbol_fn *f, void *arg)
+static void pass_symbol(const struct elf *from, size_t i)
+{
+	if (i % SYMBOLS_PART == 0)
+		elf_passed(from, SYMBOLS_PART * SYMBOL_BYTES);
+}
+
+/* from: e or its debug file. */
+static void each_symbol_of(struct elf *e, const struct elf *from, const struct symtab *t, symbol_fn *f, void *arg)
 {
 	struct elf_symbol s;
 
-	for (size_t i = 1; i < t->n; i++)
+	for (size_t i = 1; i < t->n; i++) {
 		if (symbol_at(t, i, &s) && wanted(e, &s))
 			f(e, &s, arg);
+		pass_symbol(from, i);
+	}
 }
 
 static bool each_symbol_in(struct elf *e, const struct elf *from, symbol_fn *f, void *arg)
@@ -155,7 +165,7 @@ static bool each_symbol_in(struct elf *e, const struct elf *from, symbol_fn *f, 
 
 	for (size_t i = 0; i < from->sections.len && n < SYMTABS_MAX; i++)
 		if (symtab_of(from, &from->sections.data[i], &t)) {
-			each_symbol_of(e, &t, f, arg);
+			each_symbol_of(e, from, &t, f, arg);
 			n++;
 		}
 	return n > 0;
@@ -167,7 +177,7 @@ static void each_symbol(struct elf *e, symbol_fn *f, void *arg)
 	struct symtab t;
 
 	if (!each_symbol_in(e, e, f, arg) && symtab_dynamic(e, &t))
-		each_symbol_of(e, &t, f, arg);
+		each_symbol_of(e, e, &t, f, arg);
 	open_debug(e);
 	if (e->debug)
 		each_symbol_in(e, e->debug, f, arg);
@@ -424,13 +434,14 @@ static bool is_wanted(const struct wanted *w, const char *name)
 	return false;
 }
 
-static void find_in(const struct symtab *t, struct wanted *w)
+static void find_in(const struct elf *e, const struct symtab *t, struct wanted *w)
 {
 	for (size_t i = 1; i < t->n && w->n < w->max; i++) {
 		struct elf_symbol s;
 
 		if (symbol_at(t, i, &s) && is_wanted(w, s.name))
 			w->ret[w->n++] = s;
+		pass_symbol(e, i);
 	}
 }
 
@@ -448,10 +459,10 @@ static size_t find_symbols(struct elf *e, struct wanted w)
 			if (sh->sh_type != types[k] || !symtab_of(e, sh, &t))
 				continue;
 			n++;
-			find_in(&t, &w);
+			find_in(e, &t, &w);
 		}
 	if (!n && symtab_dynamic(e, &t))
-		find_in(&t, &w);
+		find_in(e, &t, &w);
 	return w.n;
 }
 

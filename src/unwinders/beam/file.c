@@ -16,9 +16,9 @@ static uint64_t find_name(const struct elf *e)
 	struct elf_section s;
 	const uint8_t *p;
 
-	if (!elf_section(e, ".rodata", &s) || !s.data)
+	if (!elf_section(e, ".rodata", &s))
 		return 0;
-	p = memmem(s.data, s.size, atom_tab, sizeof(atom_tab));
+	p = elf_find(e, &s, atom_tab, sizeof(atom_tab));
 	return p ? s.vaddr + (uint64_t)(p + 1 - s.data) : 0;
 }
 

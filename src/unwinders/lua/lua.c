@@ -36,9 +36,7 @@ const uint8_t *lua_text(const struct elf *e, const char *text)
 {
 	struct elf_section s;
 
-	if (!elf_section(e, ".rodata", &s) || !s.data)
-		return NULL;
-	return memmem(s.data, s.size, text, strlen(text));
+	return elf_section(e, ".rodata", &s) ? elf_find(e, &s, text, strlen(text)) : NULL;
 }
 
 /* Returns the minor version as a digit; 0: the file does not have Lua. lua_ident of lapi.c. */

@@ -330,6 +330,7 @@ static void add_piece(struct frames *f, size_t i, bool rbx, struct eh_rows *rows
 		if (cost > f->budget)
 			return;
 		f->budget -= cost;
+		elf_passed(f->in.elf, cost);
 		fde_rows(c, &fde, fde.end, &(struct cfi_want){f->machine, rbx}, rows);
 	}
 	f->end = fde.end;

@@ -29,6 +29,7 @@ enum {
 	TAKEN_MAX = 1 << 18,
 	FORGOTTEN_MAX = 1 << 28,
 	ALIGNMENT = 16,
+	PART = 1 << 20,        /* bytes of code that are searched before their pages may be freed */
 	SMALL = 1024,          /* bytes of all holes: all of the file's code is not searched for their functions */
 };
 
@@ -457,6 +458,8 @@ static void scan_x86(struct unframed *u, const struct elf_section *s)
 		const uint8_t *p = s->data + i;
 		uint64_t at;
 
+		if (!(i % PART))
+			elf_passed(u->e, PART);
 		if (p[1] == 0x8d && (p[0] & 0xfb) == 0x48 && (p[2] & 0xc7) == 5) {
 			at = s->vaddr + i + 7 + (uint64_t)read_i32(p + 3);
 			if (at % ALIGNMENT == 0 && in_hole(u, at) && u->taken.len < TAKEN_MAX)
@@ -494,6 +497,8 @@ static void scan_arm64(struct unframed *u, const struct elf_section *s)
 		uint64_t at = s->vaddr + i;
 		uint32_t op, next;
 
+		if (!(i % PART))
+			elf_passed(u->e, PART);
 		memcpy(&op, s->data + i, sizeof(op));
 		memcpy(&next, s->data + i + 4, sizeof(next));
 		if (A64_IS_B(op) || A64_IS_BL(op))
@@ -513,6 +518,8 @@ static void scan_relocations(struct unframed *u)
 		return;
 	for (uint64_t i = 0; i + sizeof(r) <= s.size && u->taken.len < TAKEN_MAX; i += sizeof(r)) {
 		memcpy(&r, s.data + i, sizeof(r));
+		if (!(i / sizeof(r) % 4096))
+			elf_passed(u->e, 4096 * sizeof(r));
 		if (ELF64_R_TYPE(r.r_info) == u->machine->relative && in_hole(u, (uint64_t)r.r_addend))
 			vec_push(&u->taken, (uint64_t)r.r_addend);
 	}

@@ -61,7 +61,7 @@ unsigned php_version(struct elf *e)
 	if (!elf_symbol_named(e, php_loop[0], &loop) || !elf_section(e, ".rodata", &rodata) || !rodata.data)
 		return 0;
 	end = (const char *)rodata.data + rodata.size;
-	text = memmem(rodata.data, rodata.size, VERSION_TEXT, strlen(VERSION_TEXT));
+	text = elf_find(e, &rodata, VERSION_TEXT, strlen(VERSION_TEXT));
 	return text ? parse_version(text + strlen(VERSION_TEXT), end) : 0;
 }
 

@@ -142,7 +142,7 @@ static bool has_builtins_names(const struct elf *e)
 	static const char name[] = "\0InterpreterEntryTrampoline";
 	struct elf_section s;
 
-	return elf_section(e, ".rodata", &s) && s.data && memmem(s.data, s.size, name, sizeof(name));
+	return elf_section(e, ".rodata", &s) && elf_find(e, &s, name, sizeof(name));
 }
 
 /* Node's V8 has constants for debuggers; others, such as Deno's, do not even have symbols. A file with V8
