@@ -194,7 +194,13 @@ __global int walk_may_have(struct walk *w, __u32 languages)
 	return !c || (c->languages & languages) || walk_is_stale(w);
 }
 
-/* Two mappings often alternate: a program's and libc's, Python's and an extension's. */
+static __always_inline int is_within(const struct mapping *m, __u64 addr)
+{
+	return addr - m->start < m->end - m->start;
+}
+
+/* Few mappings alternate: a program's and libc's, Python's and an extension's; in node, those of compiled code, of V8's
+ * builtins, of the program and of libc. */
 __global int walk_mapping(struct walk *w)
 {
 	struct mapping found;
@@ -204,8 +210,14 @@ __global int walk_mapping(struct walk *w)
 		return UNWIND_NO_MAPPING + 1;
 	found = w->before;
 	w->before = w->map;
+	for (int i = 0; i < MAPPINGS_OLDER && !is_within(&found, w->lookup); i++) {
+		struct mapping older = w->older[i];
+
+		w->older[i] = found;
+		found = older;
+	}
 	w->map = found;
-	if (w->lookup - found.start >= found.end - found.start) {
+	if (!is_within(&found, w->lookup)) {
 		no_mapping(w);
 		err = walk_published(w);
 		if (err) {

@@ -47,6 +47,8 @@ static __always_inline int keep_mappings(struct walk *w)
 	}
 	w->map.start = w->map.end = 0;
 	w->before.start = w->before.end = 0;
+	for (int i = 0; i < MAPPINGS_OLDER; i++)
+		w->older[i].start = w->older[i].end = 0;
 	w->cached_span = 0;
 	return 0;
 }

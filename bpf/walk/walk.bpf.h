@@ -57,6 +57,7 @@ struct list_cursor {
 
 #define FRAME_OWN 4
 #define WALK_GAPS 8
+#define MAPPINGS_OLDER 2
 
 struct walk {
 	__u64 window[WINDOW_WORDS]; /* first: 64-byte aligned, so that copies are fast */
@@ -80,9 +81,10 @@ struct walk {
 	__u32 pid;
 
 	struct mapping map;         /* mapping of lookup; start == end: none */
-	struct mapping before;      /* another mapping that this walk has found, or none */
-	__u64 kept_version;         /* of map and before: see MAPPING_VERSIONS */
-	__u32 kept_pid;             /* the process that has published map and before; 0: none */
+	struct mapping before;      /* the mapping that this walk was in before map, or none */
+	struct mapping older[MAPPINGS_OLDER]; /* the mappings before these two, the latest first, or none */
+	__u64 kept_version;         /* of all these mappings: see MAPPING_VERSIONS */
+	__u32 kept_pid;             /* the process that has published all these mappings; 0: none */
 	__u32 kept_pad;
 	__u64 cached_span;          /* bytes of map whose rules may be in the cache: all or 0 */
 	__u64 rule;
