@@ -232,6 +232,18 @@ __global int walk_mapping(struct walk *w)
 
 /* ---- file and address -> rule ------------------------------------------ */
 
+/* The verifier checks this function once, not in each round of fast_frames(). */
+__global __u64 cached_rule(__u32 file, __u64 vaddr)
+{
+	struct cache_set *s = cache_set(file, vaddr);
+	__u64 tag = cache_tag(file, vaddr);
+
+	for (int i = 0; s && i < CACHE_WAYS; i++)
+		if (s->entry[i] >> 24 == tag)
+			return s->entry[i];
+	return 0;
+}
+
 __global int walk_table(struct walk *w)
 {
 	__u32 file, first = 0;
@@ -303,7 +315,7 @@ static __always_inline __u32 bisect_page(struct walk *w, void *t, __u64 rel)
 
 __global int walk_rule(struct walk *w)
 {
-	__u64 vaddr, rel, packed, *e;
+	__u64 vaddr, rel, packed;
 	__u32 file, index;
 	int err;
 	void *t;
@@ -329,9 +341,8 @@ __global int walk_rule(struct walk *w)
 	}
 	w->in_loop = w->table_nranges ? in_ranges(w, rel) : 0;
 	packed = cache_pack(w->rule, w->in_loop);
-	e = packed ? cache_entry(w, vaddr) : NULL;
-	if (e)
-		*e = cache_tag(file, vaddr) << 24 | packed;
+	if (packed && w->cached_span)
+		cache_add(file, vaddr, packed);
 	return 0;
 }
 

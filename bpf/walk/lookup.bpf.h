@@ -3,8 +3,9 @@
  *
  * An entry is one u64, so that a program which interrupts another cannot tear it:
  *     40 bits of tag | 24 bits of rule
- * Index (12 bits) and tag together are exactly file (20 bits) and vaddr (32 bits). The rules of nearly all
- * frames fit: RULE_CFA by sp or fp, with nothing else than an fp slot:
+ * Index (12 bits) and tag together are exactly file (18 bits; only 2^16 files have a table) and vaddr (32 bits). The
+ * upper 10 bits of the index are the set; its entries are the last rules that were found, the newest first. The rules
+ * of nearly all frames fit: RULE_CFA by sp or fp, with nothing else than an fp slot:
  *     bit 23      such a rule, and outside of an interpreter's loop
  *     bits 17-22  slot, s6
  *     bits 3-16   offset, a multiple of 8, not shifted
@@ -21,21 +22,33 @@ static __always_inline __u64 cache_index(__u32 file, __u64 vaddr)
 	return vaddr ^ vaddr >> 12 ^ file;
 }
 
-static __always_inline __u64 *cache_entry(struct walk *w, __u64 vaddr)
+static __always_inline __u64 cache_tag(__u32 file, __u64 vaddr)
+{
+	return (__u64)file << 22 | vaddr >> 12 << 2 | (cache_index(file, vaddr) & (CACHE_WAYS - 1));
+}
+
+static __always_inline struct cache_set *cache_set(__u32 file, __u64 vaddr)
 {
 	__u32 zero = 0;
 	struct rule_cache *c = bpf_map_lookup_elem(&rule_cache, &zero);
-	__u64 at = cache_index(w->map.file, vaddr);
+	__u64 at = cache_index(file, vaddr) / CACHE_WAYS;
 
-	if (!c || !w->cached_span)
-		return NULL;
 	FORGET(at);
-	return &c->entry[at & (CACHE_ENTRIES - 1)];
+	return c ? &c->set[at & (CACHE_SETS - 1)] : NULL;
 }
 
-static __always_inline __u64 cache_tag(__u32 file, __u64 vaddr)
+/* Returns the entry of an address that w->cached_span covers, or 0 if there is none. */
+__u64 cached_rule(__u32 file, __u64 vaddr);
+
+static __always_inline void cache_add(__u32 file, __u64 vaddr, __u64 packed)
 {
-	return (__u64)file << 20 | vaddr >> 12;
+	struct cache_set *s = cache_set(file, vaddr);
+
+	if (!s)
+		return;
+	for (int i = CACHE_WAYS - 1; i; i--)
+		s->entry[i] = s->entry[i - 1];
+	s->entry[0] = cache_tag(file, vaddr) << 24 | packed;
 }
 
 #define CACHE_FAST    (1ULL << 23)

@@ -58,10 +58,15 @@ WALK_MAP struct {
 	__array(values, struct table_words);
 } tables SEC(".maps");
 
-#define CACHE_ENTRIES 4096
+#define CACHE_SETS 1024
+#define CACHE_WAYS 4
+
+struct cache_set {
+	__u64 entry[CACHE_WAYS];
+};
 
 struct rule_cache {
-	__u64 entry[CACHE_ENTRIES];
+	struct cache_set set[CACHE_SETS];
 };
 
 WALK_MAP struct {

@@ -86,16 +86,15 @@ static __always_inline int compiled_rule(struct walk *w)
 /* Returns 0 on success, enum unwind_end + 1 on failure. */
 static __always_inline int find_rule(struct walk *w)
 {
-	__u64 vaddr = w->lookup - w->map.bias, *e, v;
+	__u64 vaddr = w->lookup - w->map.bias, v;
 
 	w->rule = 0;
 	if (w->map.flags & MAPPING_ANON)
 		return compiled_rule(w);
 	if (!w->map.file || (w->map.flags & MAPPING_NO_TABLE))
 		return 0;
-	e = cache_entry(w, vaddr);
-	v = e ? *e : 0;
-	if (v >> 24 == cache_tag(w->map.file, vaddr)) {
+	v = w->cached_span ? cached_rule(w->map.file, vaddr) : 0;
+	if (v) {
 		w->rule = cache_unpack(v);
 		w->in_loop = v & CACHE_IN_LOOP;
 		return 0;
@@ -328,21 +327,6 @@ static __always_inline int one_frame(struct walk *w, struct stack_record *out)
 	return walk_step(w);
 }
 
-/* Returns the cache's entry with CACHE_FAST, or 0 if there is none. The verifier checks this function once, not in each
- * round of fast_frames(). */
-__global __u64 fast_rule(__u32 file, __u64 vaddr)
-{
-	__u32 zero = 0;
-	struct rule_cache *cache = bpf_map_lookup_elem(&rule_cache, &zero);
-	__u64 k = cache_index(file, vaddr), e;
-
-	if (!cache)
-		return 0;
-	FORGET(k);
-	e = cache->entry[k & (CACHE_ENTRIES - 1)];
-	return e >> 23 == (cache_tag(file, vaddr) << 1 | 1) ? e : 0;
-}
-
 /* The fast way for most frames: up to FAST_FRAMES steps with the walk's state in registers. Memory is read
  * only in the window, and rules only in the memo and the cache.
  *
@@ -385,8 +369,8 @@ __global __u64 fast_frames(struct walk *w)
 		m = &memory->memo[k & (MEMO_ENTRIES - 1)];
 		e = m->rule;
 		if (m->key != ((__u64)file << 32 | vaddr)) {
-			e = fast_rule(file, vaddr);
-			if (!e)
+			e = cached_rule(file, vaddr);
+			if (!(e & CACHE_FAST))
 				break;
 			m->key = (__u64)file << 32 | vaddr;
 			m->rule = e;
