@@ -21,8 +21,9 @@
 #define HASH_SECOND_SIZE package_size
 #define HASH_THIRD_SIZE  file_size
 
-/* The CV's body, 0: unknown; hash_words(). */
-#define LIST_MEMO_OWN   __u64 body, words;
+/* The CV's body, 0: unknown; hash_words(); a statement that the sub has run, 0: none; low bits of the address of its
+ * file's name, and of own.stamp when the sub was compared. The statement's line is in the id, above CODE_BITS. */
+#define LIST_MEMO_OWN   __u64 body, words, cop; __u32 file, stamp;
 #define LIST_LASTS      4
 #define LAST_STASH      0 /* the HEK of a stash's name */
 #define LAST_PACKAGE    1 /* the first word of that */
@@ -31,11 +32,15 @@
 
 struct perl_own {
 	__u64 sub, file;     /* the code that is looked up: a CV or enum perl_kind; a string */
+	__u64 glob;          /* file, or the glob that has it */
+	__u64 words_of_cop[3]; /* from COP_LINE on: the BPF stack is too short */
 	__u64 name, package; /* its HEKs, or 0 */
 	__u64 cop;           /* the statement that the next frame runs */
 	__u64 body;          /* of the CV, which is in code[]; 0: it has none */
 	__u64 words;         /* hash_words() */
-	__u64 tick;          /* of this walk; a sub's names are read once a second, its body in each walk */
+	__u64 tick;          /* of this walk; a sub's names are read once a second */
+	__u32 stamp;         /* of what Perl has compiled, see perl_stamp(); 0: unknown */
+	__u32 is_stable;     /* the CV is not a closure, or has a name of its own: see is_stable() */
 };
 
 struct perl_place {
@@ -52,6 +57,7 @@ struct perl_place {
 	__u8 half : 1;   /* Perl is making or removing the newest context, a sub: its CV may be another value */
 	__u8 bare : 1;   /* is_bare() was believed */
 	__u8 skipped : 1; /* the activation that no loop runs was left out */
+	__u8 sure : 1;    /* the statement is the one of the next context's own code that called the one before */
 };
 
 #include "list.bpf.h"
@@ -125,6 +131,8 @@ enum perl_guess {
 #define CV_FLAGS  0x5c
 #define CV_DEPTH  0x60
 #define CV_BYTES  0x60
+#define CV_CLONED  0x40
+#define CV_ANON    0x80
 #define CV_NAMED   0x8000
 #define CV_LEXICAL 0x10000
 
@@ -157,6 +165,7 @@ static __always_inline void move_proc(struct perl_proc *p, __u64 bias)
 		p->op += bias;
 		p->cop += bias;
 		p->info += bias;
+		p->seq += p->seq ? bias : 0;
 	}
 	p->docatch += p->docatch ? bias : 0;
 }
@@ -218,7 +227,7 @@ __global int perl_enter(struct walk *w, __u64 info)
 	if (index < -1 || index > CONTEXTS_MAX || p->base < CX_SIZE || (p->base & 7))
 		return -1;
 	w->list.frame = p->base + (__u64)(index * CX_SIZE);
-	p->half = 0;
+	p->half = p->sure = 0;
 	if (index >= 0 && index > (__s32)words[SI_NEWEST / 8])
 		check_newest(w);
 	return 0;
@@ -241,6 +250,17 @@ __global int perl_is_unwritten(struct walk *w, struct perl_scratch *s)
 	return !bpf_probe_read_user(op, sizeof(op), (const void *)p->op) &&
 	       (op[COP_LINE / 8] & OP_TYPE) == s->proc.entersub && op[COP_NEXT / 8] &&
 	       op[COP_NEXT / 8] != context[CX_RETOP / 8];
+}
+
+/* Returns a stamp that changes when Perl has compiled code, and after a second; 0: unknown. Interpreters of other
+ * threads count for themselves, but begin with the same number. */
+static __always_inline __u32 perl_stamp(struct walk *w, const struct perl_scratch *s, __u64 interp)
+{
+	__u32 seq = 0;
+
+	if (!s->proc.seq || bpf_probe_read_user(&seq, sizeof(seq), (const void *)(interp + s->proc.seq)))
+		return 0;
+	return (__u32)(seen_mix(seen_mix(s->own.tick, interp), (__u64)w->tid << 32 | seq) >> 16) | 1;
 }
 
 __global int perl_begin(struct walk *w)
@@ -268,6 +288,7 @@ __global int perl_begin(struct walk *w)
 		return -1;
 	if (!info) /* it has not begun */
 		return 0;
+	s->own.stamp = perl_stamp(w, s, interp);
 	if (perl_enter(w, info))
 		return -1;
 	if (perl_is_unwritten(w, s))
@@ -396,6 +417,15 @@ static __always_inline __u64 hash_words(const struct perl_scratch *s)
 	return s->code[CV_START / 8] ? h : 0;
 }
 
+/* Returns whether no other CV, which has another name, can run the statements of the sub whose body is in s->code.
+ * Closures share their statements, and may get names one by one. */
+static __always_inline int is_stable(const struct perl_scratch *s)
+{
+	__u32 flags = (__u32)code_load(s, CV_FLAGS);
+
+	return flags & CV_NAMED || !(flags & (CV_CLONED | CV_ANON));
+}
+
 /* Finds the HEKs of the sub in s->own. Returns 0 on success, -1 on failure. */
 __global int perl_names(struct perl_scratch *s)
 {
@@ -405,6 +435,7 @@ __global int perl_names(struct perl_scratch *s)
 	if (!s)
 		return -1;
 	s->own.name = s->own.package = s->own.body = 0;
+	s->own.is_stable = 0;
 	if (s->own.sub < PERL_KINDS)
 		return 0;
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)s->own.sub))
@@ -415,6 +446,7 @@ __global int perl_names(struct perl_scratch *s)
 		return -1;
 	s->own.body = head[SV_ANY / 8];
 	s->own.words = hash_words(s);
+	s->own.is_stable = is_stable(s);
 	flags = (__u32)code_load(s, CV_FLAGS);
 	name = code_word(s, CV_NAME);
 	if (flags & CV_NAMED) {
@@ -423,7 +455,7 @@ __global int perl_names(struct perl_scratch *s)
 		return 0;
 	}
 	if (!name) { /* a sub whose glob was freed */
-		s->own.body = 0;
+		s->own.body = s->own.is_stable = 0;
 		return 0;
 	}
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)name))
@@ -440,33 +472,7 @@ __global int perl_names(struct perl_scratch *s)
 }
 
 #include "perl_cookie.bpf.h"
-
-/* Puts the code in s->own into the memo, as addr. Returns 0. */
-__global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
-{
-	__u64 cookie = 0, id;
-	int readable, seen = 0;
-	struct list_memo *m;
-
-	if (!w || !s)
-		return -1;
-	m = this_memo(s);
-	s->own.file = file_name(s, s->own.file);
-	readable = !perl_names(s);
-	if (readable) {
-		cookie = perl_cookie(s);
-		if (refresh(m, w, s, addr, cookie)) {
-			m->body = s->own.body;
-			m->words = s->own.words;
-			return 0;
-		}
-	}
-	id = find_code(w, s, addr, cookie, readable, &seen);
-	/* The next walk looks an unreadable one up again. */
-	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk, seen ? s->own.body : 0,
-		s->own.words };
-	return 0;
-}
+#include "perl_memo.bpf.h"
 
 /* ---- frames ---- */
 
@@ -476,31 +482,6 @@ static __always_inline int read_alone(struct perl_scratch *s, __u64 frame, __u64
 	*start = frame;
 	*size = FRAME_BYTES;
 	return bpf_probe_read_user(s->window, FRAME_BYTES, (const void *)frame) ? -1 : 0;
-}
-
-/* Returns the frame of a sub, or of an enum perl_kind, at a statement; 0: it has no line. An unreadable statement has
- * no file: its frame marks the stack. */
-static __always_inline __u64 frame_of(struct walk *w, struct perl_scratch *s, __u64 sub, __u64 statement)
-{
-	__u64 cop[3] = {}, addr, line;
-	int readable = !bpf_probe_read_user(cop, sizeof(cop), (const void *)(statement + COP_LINE));
-	struct list_memo *m;
-
-	if (!readable)
-		cop[0] = cop[2] = 0;
-	line = cop[0] >> 32;
-	if (sub == PERL_MAIN && !line && readable) /* C calls Perl outside of a program */
-		return 0;
-	line = line > PERL_LINE_MAX ? 0 : line;
-	addr = seen_mix(sub, cop[2]);
-	m = memo_of(s, addr);
-	if (!is_fresh(m, s, addr)) {
-		s->own.sub = sub;
-		s->own.file = cop[2];
-		if (!perl_known(w, s, addr))
-			perl_code(w, s, addr);
-	}
-	return FRAME_PERL(m->id & CODE_MASK, line);
 }
 
 /* Returns whether this loop has no contexts: it is S_docatch()'s frame, or the loop that called S_docatch(), whose
@@ -703,6 +684,16 @@ static __always_inline __u64 shown_sub(struct walk *w, const struct perl_scratch
 	return frame_word(s, o + CX_CV);
 }
 
+/* Looks at a context whose code may not be a part of the next context's, but whose statement is taken for that one's:
+ * patterns, sort, and evals that C began. Loops and blocks are parts. */
+static __always_inline void check_code(struct perl_place *p, __u64 word, int is_shown)
+{
+	int type = word & CX_MASK;
+
+	if (type == CX_SUB ? !is_shown || word & CX_RE : !is_shown && (type == CX_NULL || type > CX_SUB))
+		p->sure = 0;
+}
+
 /* Takes a context. Returns 1 and the frame that is shown, 0 if this loop has no context, or -1 on failure. */
 static __always_inline int take_context(struct walk *w, struct perl_scratch *s, __u64 *shown)
 {
@@ -744,6 +735,7 @@ static __always_inline int take_context(struct walk *w, struct perl_scratch *s, 
 		find_statement(w, s, o, *shown);
 	if (*shown)
 		s->own.cop = frame_word(s, o + CX_COP);
+	check_code(p, word, !!*shown);
 	w->list.frame -= CX_SIZE;
 	p->taken = 1;
 	return 1;
@@ -769,8 +761,10 @@ __global int perl_next(struct walk *w, __u64 *frame)
 		p->taken = 0;
 	}
 	*frame = shown ? frame_of(w, s, shown, p->cop) : 0;
-	if (shown)
+	if (shown) {
 		p->cop = s->own.cop;
+		p->sure = 1;
+	}
 	return r;
 }
 

@@ -28,15 +28,16 @@ struct perl_tsd {
  * Map `perl_files`: HASH, key: u32 file; the same struct with the file's own addresses, for processes that
  * userspace has not published yet. */
 struct perl_proc {
-	__u64 key;      /* address of PL_thr_key; 0: built without threads, the next three are addresses */
+	__u64 key;      /* address of PL_thr_key; 0: built without threads, the next four are addresses */
 	__u64 op, cop, info; /* struct interpreter: Iop, Icurcop, Icurstackinfo; info 0: unknown, stacks are marked */
+	__u64 seq;      /* Icop_seqmax, u32: Perl adds to it at the end of each block that it compiles; 0: unknown */
 	__u64 docatch;  /* address of S_docatch(), which runs a loop within another one; 0: unknown */
 	__u32 docatch_size;
 	__u16 name_inside; /* a stash's name follows its body; 0: its array */
 	__u16 entersub;    /* op_type of a call; 0: unknown */
 	struct perl_tsd tsd;
 };
-ABI_SIZE(perl_proc, 64);
+ABI_SIZE(perl_proc, 72);
 
 /* Frames: code id << 20 | line; 0: the line is unknown, or beyond the limit. */
 #define PERL_LINE_MAX 0xfffff

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* perl_cookie.bpf.h - the cookie of Perl's code, and whether a memo is still valid. Part of perl.bpf.c. */
+/* perl_cookie.bpf.h - the cookie of Perl's code. Part of perl.bpf.c. */
 #pragma once
 
 struct file_hash {
@@ -67,22 +67,4 @@ static __always_inline __u64 file_name(struct perl_scratch *s, __u64 file)
 	if (read_word(file + SV_ANY, &body) || read_word(body + GV_NAME, &hek))
 		return file;
 	return set_last(s, LAST_GLOB, file, hek + HEK_KEY + 2);
-}
-
-/* Returns 1 if the memo of an earlier walk is still valid. It reads only the sub's body. */
-__global int perl_known(struct walk *w, struct perl_scratch *s, __u64 addr)
-{
-	struct list_memo *m;
-
-	if (!w || !s)
-		return 0;
-	m = this_memo(s);
-	if (m->addr != addr || m->pid != w->pid || !m->body ||
-		bpf_probe_read_user(&s->code[CV_STASH / 8], CV_BYTES - CV_STASH, (const void *)(m->body + CV_STASH)))
-		return 0;
-	s->own.body = m->body;
-	if (!m->words || hash_words(s) != m->words)
-		return 0;
-	m->walk = s->walk;
-	return 1;
 }

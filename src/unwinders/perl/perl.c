@@ -19,6 +19,8 @@ enum {
 	OPS_MAX = 512,     /* operations of a version: 400 in 5.32, 426 in 5.42 */
 	ENTERTRY_MAX = 64, /* instructions of pp_entertry(): 20 */
 	DOCATCH_MAX = 4096,
+	INTRO_MAX = 96,    /* instructions of Perl_intro_my(): 46 */
+	INTERP_MIN = 256,  /* offset of Icop_seqmax: 0x844 in 5.32, 0x75c in 5.42; of members of a name: 0x20 */
 };
 
 /* offsetof(struct interpreter, Iop), Icurcop and Icurstackinfo in perl/intrpvar.h with MULTIPLICITY, at the tag next to
@@ -172,6 +174,63 @@ static struct eh_range docatch(struct elf *e)
 	return found;
 }
 
+/* ---- Icop_seqmax ---- */
+
+struct seq_search {
+	int64_t loaded[8], stored; /* offsets; 0: none yet */
+	unsigned n;
+	bool ambiguous;
+};
+
+/* Notes the offset of a member that the instruction loads into a 4-byte register, or stores from one. */
+static void note_member(struct seq_search *s, const struct code_insn *i)
+{
+	bool x86 = !strcmp(i->mnemonic, "mov"), store;
+	const struct code_operand *reg = &i->operand[0], *mem = &i->operand[1];
+
+	if (i->noperands != 2 || (!x86 && strcmp(i->mnemonic, "ldr") && strcmp(i->mnemonic, "str")))
+		return;
+	store = x86 ? i->operand[0].kind == CODE_MEM : i->mnemonic[0] == 's';
+	if (x86 && store) {
+		reg = &i->operand[1];
+		mem = &i->operand[0];
+	}
+	if (reg->kind != CODE_REG || reg->size != 4 || reg->reg == CODE_REG_OTHER || mem->kind != CODE_MEM ||
+		mem->index != CODE_REG_NONE || mem->value < INTERP_MIN)
+		return;
+	if (store) {
+		s->ambiguous = s->ambiguous || (s->stored && s->stored != mem->value);
+		s->stored = mem->value;
+	} else if (s->n < ARRAY_SIZE(s->loaded)) {
+		s->loaded[s->n++] = mem->value;
+	}
+}
+
+/* Returns the offset of Icop_seqmax in the interpreter, or 0 if it is unknown: it differs between builds. It is the
+ * only u32 of the interpreter that Perl_intro_my() (perl/pad.c) loads and stores; PL_compiling.cop_seq is loaded and
+ * set to 0. */
+static uint64_t seq_offset(struct elf *e)
+{
+	_cleanup_(code_closep) struct code *c = NULL;
+	struct seq_search s = {};
+	struct elf_symbol sym;
+	struct code_insn i;
+
+	if (!elf_symbol_named(e, "Perl_intro_my", &sym) || code_open(elf_machine(e), true, &c))
+		return 0;
+	for (uint64_t at = 0, n = 0; at < sym.size; at += i.size, n++) {
+		const uint8_t *p = elf_at(e, sym.vaddr + at, CODE_LONGEST);
+
+		if (!p || n == INTRO_MAX || !code_decode(c, p, CODE_LONGEST, sym.vaddr + at, &i))
+			return 0;
+		note_member(&s, &i);
+	}
+	for (unsigned k = 0; k < s.n && !s.ambiguous; k++)
+		if (s.loaded[k] == s.stored)
+			return (uint64_t)s.stored;
+	return 0;
+}
+
 /* ---- the file ---- */
 
 int perl_open(struct elf *e, struct perl_proc *ret)
@@ -192,6 +251,7 @@ int perl_open(struct elf *e, struct perl_proc *ret)
 	ret->op = ret->key ? row->op : address(e, "PL_op");
 	ret->cop = ret->key ? row->cop : address(e, "PL_curcop");
 	ret->info = ret->key ? row->info : address(e, "PL_curstackinfo");
+	ret->seq = ret->key ? seq_offset(e) : address(e, "PL_cop_seqmax");
 	python_tsd(e, &tsd);
 	ret->tsd = (struct perl_tsd){ tsd.tsd_first, tsd.tsd_blocks, tsd.tsd_inline, tsd.tsd_block_shift,
 		tsd.tsd_entry_shift, tsd.tsd_value };
@@ -209,6 +269,7 @@ void perl_move(struct perl_proc *p, uint64_t bias)
 	p->op += p->info ? is_file : 0;
 	p->cop += p->info ? is_file : 0;
 	p->info += p->info ? is_file : 0;
+	p->seq += p->seq ? is_file : 0;
 	p->docatch += p->docatch ? bias : 0;
 }
 
