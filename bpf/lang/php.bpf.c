@@ -25,12 +25,15 @@
 #define HASH_SECOND_SIZE class_size
 #define HASH_THIRD_SIZE  file_size
 
-#define LIST_MEMO_OWN   __u64 type; /* addr: address | enum php_entry; id 0: the function has no name of its own */
+/* addr: address | enum php_entry; id 0: the function has no name of its own; opline: an operation of the function, 0:
+ * unknown; its line, and own.tick when that was read. */
+#define LIST_MEMO_OWN   __u64 opline; __u32 line, tick; __u64 type;
 #define LIST_LASTS      1
 #define LAST_FILE       0 /* the hash of a file's name */
 
 struct php_own {
 	__u64 op[2]; /* the operation that php_line_of() read */
+	__u64 tick;  /* of this walk: a line is read once a second if its function is the same */
 };
 
 struct php_place {
@@ -42,6 +45,7 @@ struct php_place {
 
 _Static_assert(HASH_WORDS == HASH_THIRD + PHP_FILE_MAX / 8, "a power of 2");
 
+#define TICK_SHIFT    30 /* of ns */
 #define FRAME_UNKNOWN 1  /* not a frame's address, so php_next() fails to read it */
 #define FAKES_MAX   4    /* frames without a function between a file and its include statement */
 
@@ -141,6 +145,7 @@ __global int php_begin(struct walk *w)
 	}
 	if (w->tid != w->pid)
 		return 0;
+	s->own.tick = (__u32)(bpf_ktime_get_ns() >> TICK_SHIFT);
 	return read_word(s->proc.globals + s->proc.at.current, &w->list.frame) ? -1 : 0;
 }
 
@@ -243,6 +248,7 @@ __global __u64 php_cookie(struct php_scratch *s)
 	}
 	h = seen_mix(seen_mix(h, file), s->last[LAST_FILE].value);
 	h = seen_mix(h, code_word(s, s->proc.at.opcodes));
+	h = seen_mix(h, code_word(s, s->proc.at.opcodes - 8)); /* last: the number of operations */
 	return seen_mix(h, code_word(s, s->proc.at.filename + 8)); /* line_start, line_end */
 }
 
@@ -279,7 +285,7 @@ __global int php_code(struct walk *w, struct php_scratch *s, __u64 addr)
 	if (!readable || (addr & 7) || code_word(s, CODE_NAME))
 		id = find_code(w, s, addr, cookie, readable, &seen);
 	/* The next walk looks an unreadable function up again. */
-	*m = (struct list_memo){ addr, seen || !id ? cookie : ~cookie, id, w->pid, s->walk, type };
+	*m = (struct list_memo){ addr, seen || !id ? cookie : ~cookie, id, w->pid, s->walk, 0, 0, 0, type };
 	return 0;
 }
 
@@ -461,12 +467,30 @@ __global int php_next(struct walk *w, __u64 *frame)
 	return -1;
 }
 
+/* Returns the line of an operation of the function of m, or -1 if it must be looked at alone. It is not read if the
+ * function is the same: it has the same name, file, first and last line, and number and address of operations. A file
+ * that was changed and compiled again, so that all these stay the same, is seen after a second. */
+static __always_inline __s64 batch_line(const struct php_scratch *s, struct list_memo *m, __u64 opline)
+{
+	__u64 op[2] = {};
+
+	if (m->opline == opline && m->tick == (__u32)s->own.tick)
+		return m->line;
+	if (bpf_probe_read_user(op, sizeof(op), (const void *)(opline + OP_TAIL)) || OP_CODE(op) == OP_EXCEPTION ||
+		OP_CODE(op) >= OP_FRAMELESS)
+		return -1;
+	m->opline = opline;
+	m->line = OP_LINE(op);
+	m->tick = (__u32)s->own.tick;
+	return m->line;
+}
+
 /* The fast way for most frames: they are in the window, not the last of their activation, and their function
  * has a name and is in the memo. */
 __global int php_batch(struct walk *w)
 {
 	struct php_scratch *s = w ? scratch_of(w) : NULL;
-	__u64 frame, window, last, op[2] = {};
+	__u64 frame, window, last;
 	int n = 0;
 
 	if (!s || w->list.ended || !w->list.frame || !place_of(w)->own.inner)
@@ -479,6 +503,7 @@ __global int php_batch(struct walk *w)
 	for (; n < LIST_BATCH; n++) {
 		__u64 o = frame - window, func;
 		struct list_memo *m;
+		__s64 line;
 
 		if (o > last || (o & 7))
 			break;
@@ -487,10 +512,10 @@ __global int php_batch(struct walk *w)
 		if ((!is_fresh(m, s, func) && !php_known(w, s, func)) || !m->id || m->type == TYPE_INTERNAL ||
 			(frame_word(s, o + FRAME_FLAGS) & CALL_TOP))
 			break;
-		if (bpf_probe_read_user(op, sizeof(op), (const void *)(frame_word(s, o + FRAME_OPLINE) + OP_TAIL)) ||
-			OP_CODE(op) == OP_EXCEPTION || OP_CODE(op) >= OP_FRAMELESS)
+		line = batch_line(s, m, frame_word(s, o + FRAME_OPLINE));
+		if (line < 0)
 			break;
-		w->list.batch[n] = FRAME_PHP(m->id & CODE_MASK, OP_LINE(op));
+		w->list.batch[n] = FRAME_PHP(m->id & CODE_MASK, line);
 		frame = frame_word(s, o + FRAME_PREV);
 	}
 	w->list.frame = frame;
