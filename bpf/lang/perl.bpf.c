@@ -40,7 +40,7 @@ struct perl_own {
 	__u64 words;         /* hash_words() */
 	__u64 tick;          /* of this walk; a sub's names are read once a second */
 	__u32 stamp;         /* of what Perl has compiled, see perl_stamp(); 0: unknown */
-	__u32 is_stable;     /* the CV is not a closure, or has a name of its own: see is_stable() */
+	__u32 stable;        /* of the CV: perl_stable() */
 };
 
 struct perl_place {
@@ -109,6 +109,8 @@ enum perl_guess {
 #define CX_BLOCK  0x40 /* CXp_TRYBLOCK: an eval of a block */
 #define CX_RE     0x40 /* CXp_SUB_RE: code within a pattern */
 #define CX_FAKE   0x80 /* CXp_SUB_RE_FAKE: in the sub that runs the pattern */
+#define BLOCKS          0x01fe01feU /* bits of types between CX_NULL and CX_SUB: loops, blocks; with or without 0x40 */
+#define CODE_OF_PATTERN (1U << (CX_SUB + CX_RE / 4))
 #define CX_TRY    0x80 /* CXp_TRY: an eval that is a try block, and not in si_cxsubix */
 
 /* COP: op_next; op_type is in the low bits of the word at 0x20, cop_line its second half; cop_file is at 0x30 */
@@ -227,7 +229,8 @@ __global int perl_enter(struct walk *w, __u64 info)
 	if (index < -1 || index > CONTEXTS_MAX || p->base < CX_SIZE || (p->base & 7))
 		return -1;
 	w->list.frame = p->base + (__u64)(index * CX_SIZE);
-	p->half = p->sure = 0;
+	p->half = 0;
+	p->sure = 0;
 	if (index >= 0 && index > (__s32)words[SI_NEWEST / 8])
 		check_newest(w);
 	return 0;
@@ -254,11 +257,11 @@ __global int perl_is_unwritten(struct walk *w, struct perl_scratch *s)
 
 /* Returns a stamp that changes when Perl has compiled code, and after a second; 0: unknown. Interpreters of other
  * threads count for themselves, but begin with the same number. */
-static __always_inline __u32 perl_stamp(struct walk *w, const struct perl_scratch *s, __u64 interp)
+__global __u32 perl_stamp(struct walk *w, struct perl_scratch *s, __u64 interp)
 {
 	__u32 seq = 0;
 
-	if (!s->proc.seq || bpf_probe_read_user(&seq, sizeof(seq), (const void *)(interp + s->proc.seq)))
+	if (!w || !s || !s->proc.seq || bpf_probe_read_user(&seq, sizeof(seq), (const void *)(interp + s->proc.seq)))
 		return 0;
 	return (__u32)(seen_mix(seen_mix(s->own.tick, interp), (__u64)w->tid << 32 | seq) >> 16) | 1;
 }
@@ -417,13 +420,16 @@ static __always_inline __u64 hash_words(const struct perl_scratch *s)
 	return s->code[CV_START / 8] ? h : 0;
 }
 
-/* Returns whether no other CV, which has another name, can run the statements of the sub whose body is in s->code.
- * Closures share their statements, and may get names one by one. */
-static __always_inline int is_stable(const struct perl_scratch *s)
+/* Returns own.stamp if no other CV, which has another name, can run the statements of the sub whose body is in s->code,
+ * else 0. Closures share their statements, and may get names one by one. */
+__global __u32 perl_stable(struct perl_scratch *s)
 {
-	__u32 flags = (__u32)code_load(s, CV_FLAGS);
+	__u32 flags;
 
-	return flags & CV_NAMED || !(flags & (CV_CLONED | CV_ANON));
+	if (!s)
+		return 0;
+	flags = (__u32)code_load(s, CV_FLAGS);
+	return flags & CV_NAMED || !(flags & (CV_CLONED | CV_ANON)) ? s->own.stamp : 0;
 }
 
 /* Finds the HEKs of the sub in s->own. Returns 0 on success, -1 on failure. */
@@ -435,7 +441,7 @@ __global int perl_names(struct perl_scratch *s)
 	if (!s)
 		return -1;
 	s->own.name = s->own.package = s->own.body = 0;
-	s->own.is_stable = 0;
+	s->own.stable = 0;
 	if (s->own.sub < PERL_KINDS)
 		return 0;
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)s->own.sub))
@@ -446,7 +452,7 @@ __global int perl_names(struct perl_scratch *s)
 		return -1;
 	s->own.body = head[SV_ANY / 8];
 	s->own.words = hash_words(s);
-	s->own.is_stable = is_stable(s);
+	s->own.stable = perl_stable(s);
 	flags = (__u32)code_load(s, CV_FLAGS);
 	name = code_word(s, CV_NAME);
 	if (flags & CV_NAMED) {
@@ -455,7 +461,7 @@ __global int perl_names(struct perl_scratch *s)
 		return 0;
 	}
 	if (!name) { /* a sub whose glob was freed */
-		s->own.body = s->own.is_stable = 0;
+		s->own.body = s->own.stable = 0;
 		return 0;
 	}
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)name))
@@ -688,10 +694,9 @@ static __always_inline __u64 shown_sub(struct walk *w, const struct perl_scratch
  * patterns, sort, and evals that C began. Loops and blocks are parts. */
 static __always_inline void check_code(struct perl_place *p, __u64 word, int is_shown)
 {
-	int type = word & CX_MASK;
+	__u32 kind = (word & CX_MASK) | (word & CX_RE) >> 2; /* no branches, which the verifier would follow */
 
-	if (type == CX_SUB ? !is_shown || word & CX_RE : !is_shown && (type == CX_NULL || type > CX_SUB))
-		p->sure = 0;
+	p->sure &= (is_shown ? ~CODE_OF_PATTERN : BLOCKS) >> kind;
 }
 
 /* Takes a context. Returns 1 and the frame that is shown, 0 if this loop has no context, or -1 on failure. */

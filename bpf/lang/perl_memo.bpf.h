@@ -17,7 +17,7 @@ __global int perl_known(struct walk *w, struct perl_scratch *s, __u64 addr)
 	if (!m->words || hash_words(s) != m->words)
 		return 0;
 	m->walk = s->walk;
-	m->stamp = is_stable(s) ? s->own.stamp : 0;
+	m->stamp = perl_stable(s);
 	return 1;
 }
 
@@ -38,7 +38,7 @@ __global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
 		if (refresh(m, w, s, addr, cookie)) {
 			m->body = s->own.body;
 			m->words = s->own.words;
-			m->stamp = s->own.is_stable ? s->own.stamp : 0;
+			m->stamp = s->own.stable;
 			m->file = (__u32)s->own.glob;
 			m->cop = 0;
 			return 0;
@@ -47,23 +47,44 @@ __global int perl_code(struct walk *w, struct perl_scratch *s, __u64 addr)
 	id = find_code(w, s, seen_mix(s->own.sub, s->own.glob), cookie, readable, &seen);
 	/* The next walk looks an unreadable one up again. */
 	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk, seen ? s->own.body : 0,
-		s->own.words, 0, (__u32)s->own.glob, seen && s->own.is_stable ? s->own.stamp : 0 };
+		s->own.words, 0, (__u32)s->own.glob, seen ? s->own.stable : 0 };
 	return 0;
 }
 
-/* Returns whether m is the memo of the sub's frame at this statement, and is still valid.
+/* Returns whether this_memo() is that of the sub's frame at this statement, and is still valid.
  *
  * Nothing is read if Perl has compiled nothing since the sub and the statement were compared (the stamp; its 32 bits
  * are a hash). A new statement gets the memory of a freed one only when Perl compiles. The statement is the sub's own
- * (sure), and no other CV runs it (is_stable()): another sub that gets the address of a freed one does not run it. Only
- * a new name of a sub that exists is seen late, by a second. */
-static __always_inline int is_frame(struct walk *w, struct perl_scratch *s, const struct list_memo *m, __u64 sub,
-	__u64 statement)
+ * (sure), and no other CV runs it (perl_stable()): another sub that gets the address of a freed one does not run it.
+ * Only a new name of a sub that exists is seen late, by a second. */
+__global int perl_is_frame(struct walk *w, struct perl_scratch *s, __u64 sub, __u64 statement)
 {
+	const struct list_memo *m;
+
+	if (!w || !s)
+		return 0;
+	m = this_memo(s);
 	if (m->addr != sub || m->cop != statement || !place_of(w)->own.sure)
 		return 0;
 	return (m->stamp == s->own.stamp && m->stamp && m->pid == w->pid) || m->walk == s->walk ||
 	       perl_known(w, s, sub);
+}
+
+/* Keeps the statement in this_memo(), which has the code that runs it. Returns the frame. */
+__global __u64 perl_note(struct walk *w, struct perl_scratch *s, __u64 statement)
+{
+	struct list_memo *m;
+	__u64 line;
+
+	if (!w || !s)
+		return 0;
+	m = this_memo(s);
+	line = s->own.words_of_cop[0] >> 32;
+	line = line > PERL_LINE_MAX ? 0 : line;
+	/* PL_compiling is not an operation: its line changes. */
+	m->cop = place_of(w)->own.sure && s->own.words_of_cop[0] & OP_TYPE ? statement : 0;
+	m->id = (m->id & CODE_MASK) | line << CODE_BITS;
+	return FRAME_PERL(m->id & CODE_MASK, line);
 }
 
 /* Returns the frame of a sub, or of an enum perl_kind, at a statement; 0: it has no line. An unreadable statement has
@@ -71,32 +92,29 @@ static __always_inline int is_frame(struct walk *w, struct perl_scratch *s, cons
 static __always_inline __u64 frame_of(struct walk *w, struct perl_scratch *s, __u64 sub, __u64 statement)
 {
 	int readable, is_sub = sub >= PERL_KINDS;
-	__u64 *cop = s->own.words_of_cop, addr = sub, line;
+	__u64 *cop = s->own.words_of_cop, addr = sub;
 	struct list_memo *m;
 
 	if (is_sub) {
-		m = memo_of(s, sub);
-		if (is_frame(w, s, m, sub, statement))
-			return FRAME_PERL(m->id & CODE_MASK, m->id >> CODE_BITS);
+		memo_of(s, sub);
+		if (perl_is_frame(w, s, sub, statement))
+			return FRAME_PERL(this_memo(s)->id & CODE_MASK, this_memo(s)->id >> CODE_BITS);
 	}
 	readable = !bpf_probe_read_user(cop, sizeof(s->own.words_of_cop), (const void *)(statement + COP_LINE));
 	if (!readable)
 		cop[0] = cop[2] = 0;
-	line = cop[0] >> 32;
-	if (sub == PERL_MAIN && !line && readable) /* C calls Perl outside of a program */
+	if (sub == PERL_MAIN && !(cop[0] >> 32) && readable) /* C calls Perl outside of a program */
 		return 0;
-	line = line > PERL_LINE_MAX ? 0 : line;
-	if (!is_sub)
+	if (!is_sub) {
 		addr = seen_mix(sub, cop[2]);
-	m = memo_of(s, addr);
+		memo_of(s, addr);
+	}
+	m = this_memo(s);
 	if (!is_fresh(m, s, addr) || m->file != (__u32)cop[2]) {
 		s->own.sub = sub;
 		s->own.glob = cop[2];
 		if (m->file != (__u32)cop[2] || !perl_known(w, s, addr))
 			perl_code(w, s, addr);
 	}
-	/* PL_compiling is not an operation: its line changes. */
-	m->cop = place_of(w)->own.sure && readable && cop[0] & OP_TYPE ? statement : 0;
-	m->id = (m->id & CODE_MASK) | line << CODE_BITS;
-	return FRAME_PERL(m->id & CODE_MASK, line);
+	return perl_note(w, s, statement);
 }

@@ -467,22 +467,29 @@ __global int php_next(struct walk *w, __u64 *frame)
 	return -1;
 }
 
-/* Returns the line of an operation of the function of m, or -1 if it must be looked at alone. It is not read if the
- * function is the same: it has the same name, file, first and last line, and number and address of operations. A file
- * that was changed and compiled again, so that all these stay the same, is seen after a second. */
-static __always_inline __s64 batch_line(const struct php_scratch *s, struct list_memo *m, __u64 opline)
+/* Returns the frame of a function at an operation, or 0 if it must be looked at alone. The operation's line is not read
+ * if the function is the same: it has the same name, file, first and last line, and number and address of operations. A
+ * file that was changed and compiled again, so that all these stay the same, is seen after a second. A function of its
+ * own, so that the verifier checks its branches once. */
+__global __u64 php_batch_frame(struct walk *w, struct php_scratch *s, __u64 func, __u64 opline)
 {
+	struct list_memo *m;
 	__u64 op[2] = {};
 
-	if (m->opline == opline && m->tick == (__u32)s->own.tick)
-		return m->line;
-	if (bpf_probe_read_user(op, sizeof(op), (const void *)(opline + OP_TAIL)) || OP_CODE(op) == OP_EXCEPTION ||
-		OP_CODE(op) >= OP_FRAMELESS)
-		return -1;
-	m->opline = opline;
-	m->line = OP_LINE(op);
-	m->tick = (__u32)s->own.tick;
-	return m->line;
+	if (!w || !s)
+		return 0;
+	m = memo_of(s, func);
+	if ((!is_fresh(m, s, func) && !php_known(w, s, func)) || !m->id || m->type == TYPE_INTERNAL)
+		return 0;
+	if (m->opline != opline || m->tick != (__u32)s->own.tick) {
+		if (bpf_probe_read_user(op, sizeof(op), (const void *)(opline + OP_TAIL)) ||
+			OP_CODE(op) == OP_EXCEPTION || OP_CODE(op) >= OP_FRAMELESS)
+			return 0;
+		m->opline = opline;
+		m->line = OP_LINE(op);
+		m->tick = (__u32)s->own.tick;
+	}
+	return FRAME_PHP(m->id & CODE_MASK, m->line);
 }
 
 /* The fast way for most frames: they are in the window, not the last of their activation, and their function
@@ -501,21 +508,14 @@ __global int php_batch(struct walk *w)
 	window = place_of(w)->window;
 	last = place_of(w)->window_size - FRAME_BYTES;
 	for (; n < LIST_BATCH; n++) {
-		__u64 o = frame - window, func;
-		struct list_memo *m;
-		__s64 line;
+		__u64 o = frame - window, shown;
 
-		if (o > last || (o & 7))
+		if (o > last || (o & 7) || (frame_word(s, o + FRAME_FLAGS) & CALL_TOP))
 			break;
-		func = frame_word(s, o + FRAME_FUNC);
-		m = memo_of(s, func);
-		if ((!is_fresh(m, s, func) && !php_known(w, s, func)) || !m->id || m->type == TYPE_INTERNAL ||
-			(frame_word(s, o + FRAME_FLAGS) & CALL_TOP))
+		shown = php_batch_frame(w, s, frame_word(s, o + FRAME_FUNC), frame_word(s, o + FRAME_OPLINE));
+		if (!shown)
 			break;
-		line = batch_line(s, m, frame_word(s, o + FRAME_OPLINE));
-		if (line < 0)
-			break;
-		w->list.batch[n] = FRAME_PHP(m->id & CODE_MASK, line);
+		w->list.batch[n] = shown;
 		frame = frame_word(s, o + FRAME_PREV);
 	}
 	w->list.frame = frame;
