@@ -180,7 +180,7 @@ def empty(cases):
             cases.check(re.search(rf'^hint: no events: process {sleeper.pid} was asleep .* it waits in clock_nanosleep$', said, re.M)
                         and f'strata dump -p {sleeper.pid}' in said, f'{tool}: nothing, and why', said)
         sleeper.kill()
-    done = run(STRATA, '-e', 'begin { printf("go\\n"); } uprobe:libc:mallopt { @ = count(); }', '-d', '300ms')
+    done = run(STRATA, '-e', 'begin { printf("go\\n"); } uprobe:libc:sethostid { @ = count(); }', '-d', '300ms')
     cases.check('hint: no events' in done.stderr and 'hint: try longer' in done.stderr, 'no process, no event', done)
     done = run(STRATA, '-e', 'begin { printf("go\\n"); } interval:ms:1 { exit(); }')
     cases.check('no events' not in done.stderr, 'a script that prints in begin wants no events', done)
