@@ -35,7 +35,7 @@ static int make_in_turn(int dir, struct elf *e, const struct cache_key *key, str
 		return -EAGAIN;
 	priority_spend();
 	err = table_make(e, ret);
-	if (!err && dir >= 0 && !cache_store(dir, key, ret)) /* a failing cache only costs time */
+	if (!err && !ret->is_cut && dir >= 0 && !cache_store(dir, key, ret)) /* a failing cache only costs time */
 		use_stored(dir, key, ret);
 	if (is_unit) {
 		elf_release_pages(e);

@@ -152,19 +152,21 @@ int table_make(struct elf *e, struct table *ret)
 	struct rules rules = {};
 	struct pages pages = {.base = code_base(e)};
 	int err = ehframe_read(e, &rows);
+	bool complete;
 
 	if (err < 0)
 		return err;
 	for (unsigned i = 1; i < FRAME_LANGS; i++)
 		if (langs[i]->rules)
 			langs[i]->rules(e, &rows);
-	unframed_rows(e, &rows, NULL);
+	complete = unframed_rows(e, &rows, NULL);
 	rules.buckets = calloc(BUCKETS, sizeof(*rules.buckets));
 	if (rows.len && rows.data[0].vaddr < pages.base)
 		pages.base = rows.data[0].vaddr & ~(PAGE_SIZE - 1);
 	if (rules.buckets) {
 		cut_pages(&rows, &rules, &pages);
 		err = write_table(e, &rules, &pages, ret);
+		ret->is_cut = !complete;
 	} else {
 		err = -ENOMEM;
 	}

@@ -14,6 +14,7 @@ struct table {
 	size_t size;
 	void *map;        /* mapping of the cache file with the table, or NULL: malloc()ed */
 	size_t map_size;
+	bool is_cut;      /* rules of large pieces of code are missing: unframed_rows() had no room */
 };
 
 /* Returns the largest number of bytes that table_make() uses at a time, with those of the result and of its copies in

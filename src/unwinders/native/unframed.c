@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/allowance.h"
 #include "base/memory.h"
 #include "base/owner.h"
 #include "base/vec.h"
@@ -23,6 +24,7 @@
 enum {
 	HOLE_MIN = 4,          /* bytes */
 	HOLES_BYTES_MAX = 16 << 20, /* of all holes: the rest has no rules */
+	HOLES_BYTES_FEW = 1 << 20,  /* the same, for a unit of strata agent without room */
 	SLOW_MAX = 3 << 20,    /* instructions that the library decodes */
 	SPOTS_MAX = 4 << 20,
 	SYMBOLS_MAX = 1 << 18,
@@ -72,6 +74,7 @@ struct unframed {
 	struct elf_symbol *symbols; /* sorted */
 	size_t nsymbols;
 	uint64_t bytes;          /* of all holes */
+	bool is_cut;             /* large holes were left out */
 	uint32_t slow, spots_made;
 	uint64_t forgotten;      /* bytes looked through by forget() */
 
@@ -603,9 +606,9 @@ static int hole_cmp(const void *a, const void *b)
 }
 
 /* Sections of hostile files overlap. */
-static void find_holes(struct unframed *u, const struct eh_rows *rows)
+static void find_holes(struct unframed *u, const struct eh_rows *rows, uint64_t left)
 {
-	uint64_t left = HOLES_BYTES_MAX, end = 0;
+	uint64_t end = 0;
 	struct elf_section s;
 	size_t kept = 0;
 
@@ -622,6 +625,28 @@ static void find_holes(struct unframed *u, const struct eh_rows *rows)
 		u->holes.data[kept++] = u->holes.data[i];
 	}
 	u->holes.len = kept;
+}
+
+/* Returns the bytes that holes need while they are followed: the index of the largest one, and spots. */
+static uint64_t needs(const struct unframed *u)
+{
+	uint64_t largest = 0, spots;
+
+	for (size_t i = 0; i < u->holes.len; i++)
+		if (u->holes.data[i].end - u->holes.data[i].start > largest)
+			largest = u->holes.data[i].end - u->holes.data[i].start;
+	spots = largest / 2 < SPOTS_MAX ? largest / 2 : SPOTS_MAX; /* the array grows by copies */
+	return largest * sizeof(*u->index) + spots * sizeof(struct spot);
+}
+
+static void find_fitting_holes(struct unframed *u, const struct eh_rows *rows)
+{
+	find_holes(u, rows, HOLES_BYTES_MAX);
+	u->is_cut = u->bytes > HOLES_BYTES_FEW && !allowance_fits(needs(u));
+	if (!u->is_cut)
+		return;
+	u->holes.len = u->bytes = 0;
+	find_holes(u, rows, HOLES_BYTES_FEW);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -715,7 +740,7 @@ static bool begin(struct unframed *u, struct elf *e, const struct eh_rows *rows)
 	if (!arm64 && elf_machine(e) != EM_X86_64)
 		return false;
 	u->machine = arm64 ? &unframed_arm64 : &unframed_x86;
-	find_holes(u, rows);
+	find_fitting_holes(u, rows);
 	if (!u->holes.len || (!arm64 && code_open(EM_X86_64, true, &u->code)))
 		return false;
 	find_functions(u);
@@ -735,13 +760,14 @@ static void end(struct unframed *u)
 	vec_done(&u->after_calls);
 }
 
-void unframed_rows(struct elf *e, struct eh_rows *rows, struct eh_ranges *functions)
+bool unframed_rows(struct elf *e, struct eh_rows *rows, struct eh_ranges *functions)
 {
 	struct unframed u;
 
 	if (begin(&u, e, rows))
 		follow_holes(&u, rows, functions);
 	end(&u);
+	return !u.is_cut;
 }
 
 void unframed_functions(struct elf *e, const struct eh_rows *rows, struct eh_ranges *functions)
