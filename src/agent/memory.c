@@ -132,14 +132,20 @@ static void divide(struct part *parts, size_t n, uint64_t bytes)
 }
 
 /* A process compares its number with all its pages. Those of processes that have ended are 0 again. */
-static void allow(struct memory *m, const struct part *parts, size_t n)
+static void allow(struct memory *m, const struct part *parts, size_t n, bool limited)
 {
-	uint64_t numbers[ALLOWANCES] = {};
+	uint64_t numbers[ALLOWANCES] = {}, shared[ALLOWANCES] = {};
 
-	for (size_t i = 0; i < n; i++)
-		numbers[parts[i].process->number % ALLOWANCES] = parts[i].gets + parts[i].process->memory.shared;
-	for (size_t i = 0; i < ALLOWANCES; i++)
+	for (size_t i = 0; i < n; i++) {
+		unsigned at = parts[i].process->number % ALLOWANCES;
+
+		shared[at] = parts[i].process->memory.shared;
+		numbers[at] = limited ? parts[i].gets + shared[at] : 0;
+	}
+	for (size_t i = 0; i < ALLOWANCES; i++) {
 		__atomic_store_n(&m->shared->allowed[i], numbers[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&m->shared->shared[i], shared[i], __ATOMIC_RELAXED);
+	}
 }
 
 /* Memory that a unit has for a short time is left out: the room of the last look, less what was taken since, is still
@@ -198,7 +204,7 @@ void memory_share(struct memory *m, const struct unit *units, uint64_t limit, ui
 	rest = limit > m->own.bytes ? limit - m->own.bytes : 0;
 	set_room(m, limit, starting);
 	divide(parts.data, parts.len, rest > wanted ? rest - wanted : 0);
-	allow(m, parts.data, limit ? parts.len : 0);
+	allow(m, parts.data, parts.len, limit);
 	vec_done(&parts);
 	report(m, limit);
 }

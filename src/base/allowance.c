@@ -55,6 +55,11 @@ uint64_t allowance(void)
 	return numbers ? __atomic_load_n(&numbers->allowed[place], __ATOMIC_RELAXED) : 0;
 }
 
+uint64_t allowance_shared(void)
+{
+	return numbers ? __atomic_load_n(&numbers->shared[place], __ATOMIC_RELAXED) : 0;
+}
+
 /* ---- turns ---------------------------------------------------------------- */
 
 static bool lock(short type)

@@ -16,6 +16,7 @@ enum { ALLOWANCE_NUMBER = 4, ALLOWANCES = 512 };
 
 struct allowances { /* contents of the file: bytes */
 	uint64_t allowed[ALLOWANCES]; /* by unit; 0: no limit, or not yet known */
+	uint64_t shared[ALLOWANCES];  /* by unit: pages that other processes have, too, less its share of them */
 	uint64_t limit;  /* of all processes; 0: none */
 	uint64_t room;   /* that nobody used at the agent's last look, less what units have taken since then */
 	uint64_t wanted; /* the largest room that a unit did not get since that look */
@@ -28,6 +29,8 @@ void allowance_open(void);
 bool allowance_is_unit(void);
 /* Returns the bytes that this process may use, or 0 if nobody limits it. */
 uint64_t allowance(void);
+/* Returns the bytes of this process that the agent counts for others. A limit of its own does not include them. */
+uint64_t allowance_shared(void);
 
 /* Waits for this unit's turn, for a second at most. Returns whether it has it. Turns nest. Outside of the agent it is
  * always this process's turn. */

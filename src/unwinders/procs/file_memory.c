@@ -29,9 +29,9 @@ void files_limit(struct files *fs, uint64_t cache, uint64_t memory)
 /* Returns the limit at present; 0: none. */
 static uint64_t limit_of(const struct files *fs)
 {
-	uint64_t allowed = allowance();
+	uint64_t allowed = allowance(), own = fs->memory_limit ? fs->memory_limit + allowance_shared() : 0;
 
-	return allowed && (!fs->memory_limit || allowed < fs->memory_limit) ? allowed : fs->memory_limit;
+	return allowed && (!own || allowed < own) ? allowed : own;
 }
 
 bool files_due(const struct files *fs)
