@@ -467,10 +467,10 @@ __global int php_next(struct walk *w, __u64 *frame)
 	return -1;
 }
 
-/* Returns the frame of a function at an operation, or 0 if it must be looked at alone. The operation's line is not read
- * if the function is the same: it has the same name, file, first and last line, and number and address of operations. A
- * file that was changed and compiled again, so that all these stay the same, is seen after a second. A function of its
- * own, so that the verifier checks its branches once. */
+/* Returns the frame of a function at an operation, or 0 if show_frame() must examine it. The line of a known operation
+ * is kept for a second while the function is the same: name, file, first and last line, and the number and address of
+ * its operations. If a file is compiled again and all of these stay the same, its new lines are seen a second late. The
+ * verifier checks the branches of this function once, not in each place that calls it. */
 __global __u64 php_batch_frame(struct walk *w, struct php_scratch *s, __u64 func, __u64 opline)
 {
 	struct list_memo *m;

@@ -148,8 +148,9 @@ static void allow(struct memory *m, const struct part *parts, size_t n, bool lim
 	}
 }
 
-/* Memory that a unit has for a short time is left out: the room of the last look, less what was taken since, is still
- * right then. Units that start will need more. */
+/* Sets the room that is left of the limit. While a unit makes a table, the measured memory includes memory that it soon
+ * frees. The room then stays the one before, from which units have subtracted the memory that they keep. starting is
+ * the number of bytes that units will need until they are ready. */
 static void set_room(struct memory *m, uint64_t limit, uint64_t starting)
 {
 	uint64_t all = m->all + starting;

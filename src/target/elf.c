@@ -224,7 +224,7 @@ void elf_release_pages(const struct elf *e)
 
 void elf_passed(const struct elf *e, size_t bytes)
 {
-	size_t *passed = &((struct elf *)e)->passed; /* like the pages, no part of what the file says */
+	size_t *passed = &((struct elf *)e)->passed; /* a counter, not a part of the file's contents */
 
 	*passed += bytes;
 	if (*passed < PASSED_MAX)

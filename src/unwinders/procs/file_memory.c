@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* file_memory.c - the memory of files: limits, and what is given back. */
+/* file_memory.c - limits of memory for tables and files, and the release of memory above them. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
