@@ -30,12 +30,26 @@ static __always_inline int is_state(__u64 addr)
 	return addr && !(addr & 7) && !read_word(addr + 8, &type) && (type & 0xff) == PUC_THREAD;
 }
 
+/* Returns a register of the loop's caller, by its number in the frame. In the prologue the frame does not have all of
+ * them, and in the epilogue it has lost some: their words are below sp, and may be of an earlier call. The registers
+ * themselves still, or again, have the caller's values. */
+static __always_inline __u64 puc_saved(const struct walk *w, const __u64 *saved, __u64 at, __u32 i)
+{
+	const __u32 known = WALK_EXACT | WALK_REGS;
+
+	if (WALK_ARM64(w) || at + 8 * i >= w->sp)
+		return saved[i];
+	if ((w->flags & known) != known)
+		return 0;
+	return i == 0 ? w->regs[RULE_REG_RBX] : i == 1 ? w->fp : w->regs[RULE_REG_R12 + i - 2];
+}
+
 /* Returns the lua_State of the loop's frame: a register that the frame has saved, the last one that it pushed (arm64:
  * the lowest one) first; or 0 if there is none. */
 __global __u64 puc_state(struct walk *w)
 {
 	const int n = WALK_ARM64(w) ? SAVED_REGS_ARM64 : SAVED_REGS;
-	__u64 saved[SAVED_REGS_ARM64] = {}, at;
+	__u64 saved[SAVED_REGS_ARM64] = {}, at, state;
 
 	if (!w || RULE_KIND(w->rule) != RULE_CFA)
 		return 0;
@@ -45,9 +59,11 @@ __global __u64 puc_state(struct walk *w)
 		at = (RULE_REG(w->rule) == RULE_REG_FP ? w->fp : w->sp) + cfa_offset(w->rule) - 8 - 8 * n;
 	if (bpf_probe_read_user(saved, 8 * n, (const void *)at))
 		return 0;
-	for (int i = 0; i < n; i++)
-		if (is_state(saved[i]))
-			return saved[i];
+	for (int i = 0; i < n; i++) {
+		state = puc_saved(w, saved, at, i);
+		if (is_state(state))
+			return state;
+	}
 	return 0;
 }
 
