@@ -36,7 +36,8 @@ struct trace_slots {
 	__u64 first, second; /* the last words of the snapshots around the code that runs */
 	__u64 value[SLOTS]; /* a constant, or the number of an instruction that makes the value */
 	__u32 walk[SLOTS];  /* in which the value was read */
-	__u32 hides, pad;   /* LUA_HIDES for the newest frame, or 0 */
+	__u32 hides;        /* LUA_HIDES for the newest frame, or 0 */
+	__u32 top;          /* slot of the newest frame; 0: that of base, or base was moved */
 };
 
 /* PUC: a part of the Lua stack. */
@@ -120,7 +121,7 @@ __global int lua_begin(struct walk *w)
 	if (!s)
 		return -1;
 	if (s->proc.kind == LUA_JIT)
-		s->own.slots.base = s->own.slots.hides = 0;
+		s->own.slots.base = s->own.slots.hides = s->own.slots.top = 0;
 	else
 		s->own.stack.size = 0;
 	w->list.begun |= LIST_IN_LOOPS;

@@ -321,6 +321,34 @@ static __always_inline int jit_frame(struct walk *w, struct lua_scratch *s, __u6
 	return 0;
 }
 
+/* The frame at a trace's base calls the frames that the trace has inlined: its function has the call's instruction. If
+ * it has not, the trace has just moved its base to the newest of them, to go on in another trace. A snapshot that has
+ * the function at its base needs no such check: see snapshot_base(). Moves the base back, once, and returns whether it
+ * has moved it; otherwise a frame without that instruction is marked. */
+__global int jit_moves_base(struct walk *w, struct lua_scratch *s, __u64 *frame)
+{
+	struct trace_slots *t;
+	const struct list_memo *m;
+	__u64 pc;
+
+	if (!w || !s || !frame)
+		return 0;
+	t = &s->own.slots;
+	m = this_memo(s);
+	pc = place_of(w)->own.pc;
+	if ((m->addr & 1) || !m->start || !pc || pc - m->start <= 4 * m->size)
+		return 0;
+	if (!t->top) {
+		*frame |= LUA_HIDES;
+		return 0;
+	}
+	*frame = 0;
+	t->base -= 8ULL * t->top;
+	t->top = 0;
+	w->list.frame = t->base - 8;
+	return 1;
+}
+
 /* Takes a frame. Returns 1, 0 at the end of the list, or -1 on failure. */
 static __always_inline int jit_take(struct walk *w, struct lua_scratch *s, __u64 *frame)
 {
@@ -340,6 +368,8 @@ static __always_inline int jit_take(struct walk *w, struct lua_scratch *s, __u64
 	if ((link & LINK_TYPEP) != LINK_VARARG && jit_frame(w, s, function, frame) &&
 		(is_function || p->inside > 1 || s->own.slots.base))
 		return -1;
+	if (p->inside > 1 && s->own.slots.base && w->list.frame == s->own.slots.base - 8 && jit_moves_base(w, s, frame))
+		return 1;
 	p->inside = 2;
 	if (jit_previous(w, s, link))
 		return -1;

@@ -372,6 +372,7 @@ static __always_inline __u64 trace_base(struct walk *w, struct lua_scratch *s, _
 		return 0;
 	base = snapshot_base(s, base, end);
 	s->own.slots.base = base;
+	s->own.slots.top = end & 0xff;
 	s->own.slots.hides = hides_call(s, s->own.slots.first, s->own.slots.second);
 	place_of(w)->own.pc = end >> 8;
 	return base + 8 * (end & 0xff);
