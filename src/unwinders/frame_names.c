@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/allowance.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -24,6 +25,7 @@
 #include "unwinders/procs/process.h"
 
 #define SOME_MAX 64 /* frames of a stack that are named at once */
+#define NAMES_NEED (16 << 20) /* bytes while a large program with debug information is read */
 
 /* A name lives longer than the file that it comes from. */
 struct kept {
@@ -434,6 +436,22 @@ static void name_by_file(struct names *n, struct file *f, const uint64_t *vaddrs
 		remember(n, FRAME_NATIVE(f->id, vaddrs[i]), &list[i]);
 }
 
+/* Symbols and debug information take memory while they are read, so units of strata agent take turns. Names are needed,
+ * so a unit that does not get its turn reads them, too. */
+static void name_in_turn(struct names *n, struct file *f, const uint64_t *vaddrs, size_t len)
+{
+	bool is_turn = len && allowance_begin();
+
+	if (is_turn)
+		allowance_fits(NAMES_NEED); /* if not, other units are asked for memory */
+	name_by_file(n, f, vaddrs, len);
+	elf_release_pages(f->elf); /* all of its names are known now */
+	if (f->inlines)
+		inlines_release(f->inlines);
+	if (is_turn)
+		allowance_end();
+}
+
 /* Names frames of one file, in order. These names depend only on the file, so a missing name is remembered, too. */
 static void name_in_file(struct names *n, struct file *f, const uint64_t *frames, size_t len)
 {
@@ -450,10 +468,7 @@ static void name_in_file(struct names *n, struct file *f, const uint64_t *frames
 		else
 			vaddrs[left++] = name.vaddr;
 	}
-	name_by_file(n, f, vaddrs, left);
-	elf_release_pages(f->elf); /* all of its names are known now */
-	if (f->inlines)
-		inlines_release(f->inlines);
+	name_in_turn(n, f, vaddrs, left);
 }
 
 void names_frames(struct names *n, struct name_list *l)
