@@ -24,14 +24,16 @@
 #define HASH_THIRD_SIZE  file_size
 
 /* The instructions: address, words; own.method, the hash of its class, and own.tick when that was read; the iseq's
- * body. */
-#define LIST_MEMO_OWN   __u64 start, method, class; __u32 size, tick; __u64 body;
-#define LIST_LASTS      0
+ * body; own.stamp and own.major when the code was compared; major 0: the iseq is young. */
+#define LIST_MEMO_OWN   __u64 start, method, class; __u32 size, tick; __u64 body; __u32 stamp, major;
+#define LIST_LASTS      1
+#define LAST_PATH       0 /* the hash of a file's path */
 #define LIST_COPY       copy_proc
 #define LIST_REST(w, s, frame) (place_of(w)->own.end + (s)->proc.at.frame_size - (frame))
 #define TICK_SHIFT      27 /* of ns */
 #define CLASS_BYTES     160 /* of a class, the smallest room that has its names */
 #define ENVS_BYTES      1024
+#define TEXT_END        32  /* bytes at the end of a text that tell it from others */
 
 struct ruby_own {
 	__u64 env[3];    /* ep[-2] to ep[0] of a frame */
@@ -39,11 +41,16 @@ struct ruby_own {
 	__u64 envs_at;   /* its address; 0: none */
 	__u64 stack, stack_size; /* address and bytes of the thread's or fiber's stack; 0: unknown */
 	__u64 body;      /* of the iseq whose head is in code[] */
+	__u64 is_old;    /* whether only a major collection frees that iseq */
 	__u64 method;    /* ep[-2] of the frame's method: its entry, or what leads to it; 0: unknown */
 	__u64 path;      /* name of the class that the method was defined in: a String; 0: none */
 	__u64 singleton; /* the method is the class's own */
-	__u64 tick;      /* of this walk; the class of a method is read once in 0.13 s, its iseq in each walk */
+	__u64 tick;      /* of this walk; the class of a method is read once in 0.13 s */
+	__u32 stamp;     /* a hash of the collections that have begun; 0: code may be freed before the next one begins */
+	__u32 major;     /* the same, of major collections */
+	__u64 counts[RUBY_COUNTS];
 	__u64 object[CLASS_BYTES / 8];
+	__u64 text[TEXT_END / 8];
 	__u64 label;     /* the object with the label of the code object in s->out */
 	struct {         /* the iseqs around it: the BPF stack is too short */
 		__u64 iseq, end; /* from one to the other */
@@ -137,6 +144,11 @@ _Static_assert(HASH_WORDS == HASH_THIRD + RUBY_FILE_MAX / 8, "a power of 2");
 #define FLAG_APART   (1 << 13) /* RSTRING_NOEMBED */
 #define FLAG_EMBED   (1 << 13) /* RARRAY_EMBED_FLAG */
 
+/* enum gc_mode, two bits */
+#define GC_NONE  0
+#define GC_SWEEP 2
+#define GC_MODE  3
+
 #define TLS_MAX      (4 << 20) /* size of a thread's variables */
 #define MODULES_MAX  4096
 
@@ -151,6 +163,7 @@ static __always_inline void move_proc(struct ruby_proc *p, __u64 bias)
 {
 	p->ec_at += p->ec_kind > PYTHON_TLS_OFFSET ? bias : 0;
 	p->symbols += p->symbols ? bias : 0;
+	p->vm += p->vm ? bias : 0;
 	p->pushes += p->pushes ? bias : 0;
 	for (int i = 0; i < RUBY_EXEC_PARTS; i++)
 		p->exec[i] += p->exec[i] ? bias : 0;
@@ -219,6 +232,34 @@ __global int ruby_pushes(struct walk *w, struct ruby_scratch *s)
 	return at - (found >> RUBY_PUSH_BITS) < (found & RUBY_PUSH_SIZE);
 }
 
+/* Sets own.stamp and own.major: the code of a frame that is met now lives as long as one of them is the same. Returns
+ * 0. */
+__global int ruby_stamp(struct ruby_scratch *s)
+{
+	__u64 vm = 0, heap = 0, major;
+	__u8 mode = GC_MODE;
+
+	if (!s)
+		return -1;
+	s->own.stamp = s->own.major = 0;
+	if (!s->proc.vm || read_word(s->proc.vm, &vm) || read_word(vm + s->proc.heap, &heap) ||
+		bpf_probe_read_user(s->own.counts, sizeof(s->own.counts), (const void *)(heap + s->proc.gc_counts)) ||
+		bpf_probe_read_user(&mode, sizeof(mode), (const void *)(heap + s->proc.gc_flags)))
+		return 0;
+	mode &= GC_MODE;
+	if (mode != GC_NONE && mode != GC_SWEEP)
+		return 0;
+	s->own.stamp = (__u32)(seen_mix(heap, s->own.counts[RUBY_COUNTS - 1]) >> 32) | 1;
+	major = s->proc.at.major;
+	if (!major || major >= RUBY_COUNTS)
+		return 0;
+	FORGET(major);
+	major &= RUBY_COUNTS - 1;
+	if (s->own.counts[(major - 1) & (RUBY_COUNTS - 1)] + s->own.counts[major] == s->own.counts[RUBY_COUNTS - 1])
+		s->own.major = (__u32)(seen_mix(heap, ~s->own.counts[major]) >> 32) | 1;
+	return 0;
+}
+
 __global int ruby_begin(struct walk *w)
 {
 	struct ruby_scratch *s;
@@ -253,6 +294,7 @@ __global int ruby_begin(struct walk *w)
 	place_of(w)->own.newest = w->list.frame;
 	place_of(w)->own.tag = words[EC_TAG / 8];
 	s->own.tick = (__u32)(bpf_ktime_get_ns() >> TICK_SHIFT);
+	ruby_stamp(s);
 	return 0;
 }
 
@@ -439,16 +481,28 @@ static __always_inline __u32 record_size(const struct ruby_code_record *r)
 	return __builtin_offsetof(struct ruby_code_record, file) + file;
 }
 
-/* Reads the head of the iseq, or the ID of the C function (addr | 1), into s->code. body: of the iseq, if it is known.
- * Returns 0 on success. */
-static __always_inline int read_head(struct ruby_scratch *s, __u64 addr, __u64 body)
+/* Reads the head of the iseq, whose body is known, or the ID of the C function (addr | 1), into s->code. Returns 0 on
+ * success. */
+static __always_inline int read_body(struct ruby_scratch *s, __u64 addr, __u64 body)
 {
 	if (addr & 1)
 		return read_word((addr & ~1ULL) + METHOD_DEF, &body) || read_word(body + DEF_ID, &s->code[0]);
-	if (!body && read_word(addr + ISEQ_BODY, &body))
-		return -1;
-	s->own.body = body;
 	return bpf_probe_read_user(s->code, BODY_BYTES, (const void *)body);
+}
+
+/* The same without a known body. Sets own.body and own.is_old. */
+static __always_inline int read_head(struct ruby_scratch *s, __u64 addr)
+{
+	__u64 *iseq = s->own.object;
+
+	s->own.body = s->own.is_old = 0;
+	if (addr & 1)
+		return read_body(s, addr, 0);
+	if (bpf_probe_read_user(iseq, ISEQ_BODY + 8, (const void *)addr))
+		return -1;
+	s->own.is_old = s->proc.at.old && (iseq[0] & s->proc.at.old) == s->proc.at.old;
+	s->own.body = iseq[ISEQ_BODY / 8];
+	return read_body(s, addr, s->own.body);
 }
 
 /* Reads the start of a class or module into own.object. Returns its type, or 0. */
@@ -460,6 +514,32 @@ static __always_inline __u64 read_module(struct ruby_scratch *s, __u64 module)
 		return 0;
 	type = s->own.object[0] & TYPE_MASK;
 	return type == TYPE_CLASS || type == TYPE_MODULE ? type : 0;
+}
+
+/* Returns a hash of a String's text: of its length and its last bytes. A String in the room of a freed one often has the
+ * same address and length. Words at the end of a slot do not change. */
+__global __u64 ruby_text(struct ruby_scratch *s, __u64 str)
+{
+	__u64 head[5] = {}, from, length;
+	__u32 n;
+
+	if (!s || (str & 7) || bpf_probe_read_user(head, sizeof(head), (const void *)str))
+		return 0;
+	from = head[3];
+	length = head[2];
+	if (!(head[0] & FLAG_APART)) {
+		if (s->proc.at.str_embed == 16 || length <= 16)
+			return seen_mix(seen_mix(seen_mix(head[0] >> 14 & 31, head[2]), head[3]), head[4]);
+		from = str + s->proc.at.str_embed;
+	}
+	n = length < TEXT_END ? (__u32)length : TEXT_END;
+	for (int i = 0; i < TEXT_END / 8; i++)
+		s->own.text[i] = 0;
+	if (bpf_probe_read_user(s->own.text, n, (const void *)(from + length - n)))
+		return length;
+	for (int i = 0; i < TEXT_END / 8; i++)
+		length = seen_mix(length, s->own.text[i]);
+	return length;
 }
 
 /* Sets own.path and own.singleton by own.method, as vm_backtrace.c does for caller_locations in 3.4. Returns a hash of
@@ -493,7 +573,13 @@ __global __u64 ruby_class(struct ruby_scratch *s)
 	FORGET(at);
 	if (type && at && at < CLASS_BYTES / 8 && s->own.object[at - 1] & PERMANENT)
 		s->own.path = s->own.object[at];
-	return seen_mix(owner, s->own.path);
+	return seen_mix(owner, s->own.path ? ruby_text(s, s->own.path) : 0);
+}
+
+static __always_inline __u64 path_hash(struct ruby_scratch *s, __u64 object)
+{
+	return has_last(s, LAST_PATH, object) ? s->last[LAST_PATH].value :
+		set_last(s, LAST_PATH, object, ruby_text(s, ruby_path(object)));
 }
 
 /* Returns the cookie of the code whose head is in s->code. */
@@ -505,19 +591,31 @@ __global __u64 ruby_cookie(struct ruby_scratch *s, __u64 addr, __u64 class)
 		return 0;
 	if (addr & 1)
 		return seen_mix(seen_mix(class, addr), s->code[0]);
-	h = seen_mix(seen_mix(class, code_word(s, 0)), code_word(s, BODY_LABEL));
-	h = seen_mix(h, code_word(s, BODY_PATH));
+	h = seen_mix(seen_mix(class, code_word(s, 0)), ruby_text(s, code_word(s, BODY_LABEL)));
+	h = seen_mix(h, path_hash(s, code_word(s, BODY_PATH)));
 	return seen_mix(seen_mix(h, code_word(s, BODY_START)), code_word(s, BODY_LINE));
 }
 
-/* Returns 1 if the memo of an earlier walk is still valid. pc: of the frame. If the frame runs instructions of the
- * iseq's body in the memo, only the body is read, not the iseq: the body is the same if its words are. */
+/* Returns 1 if the memo of an earlier walk is still valid. pc: of the frame. Nothing is read if no collection that could
+ * free the code has begun since the code was compared. If collections cannot be counted, the iseq's body is compared: it
+ * is the same if its words are and the frame runs its instructions. */
 static __always_inline int is_known(struct walk *w, struct ruby_scratch *s, struct list_memo *m, __u64 addr, __u64 pc)
 {
-	if (m->addr != addr || m->method != s->own.method || m->tick != s->own.tick ||
-		pc - m->start > 8ULL * m->size || read_head(s, addr, m->body))
+	if (m->addr != addr || m->pid != w->pid || m->method != s->own.method || m->tick != s->own.tick ||
+		pc - m->start > 8ULL * m->size)
 		return 0;
-	return refresh(m, w, s, addr, ruby_cookie(s, addr, m->class));
+	if (s->proc.vm ? (!m->stamp || m->stamp != s->own.stamp) && (!m->major || m->major != s->own.major) :
+			 read_body(s, addr, m->body) || m->cookie != ruby_cookie(s, addr, m->class))
+		return 0;
+	m->walk = s->walk;
+	return 1;
+}
+
+static __always_inline void keep_stamps(struct ruby_scratch *s, struct list_memo *m)
+{
+	m->tick = s->own.tick;
+	m->stamp = s->own.stamp;
+	m->major = s->own.is_old ? s->own.major : 0;
 }
 
 /* Puts the iseq at addr, or the method entry of a C function (addr | 1), into the memo, with the class of own.method.
@@ -533,15 +631,15 @@ __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr, __u64
 	m = this_memo(s);
 	if (is_known(w, s, m, addr, addr & 1 ? m->start : pc))
 		return 0;
-	readable = !read_head(s, addr, 0);
+	readable = !read_head(s, addr);
 	if (readable) {
 		class = ruby_class(s);
 		cookie = ruby_cookie(s, addr, class);
 		if (refresh(m, w, s, addr, cookie)) {
 			m->method = s->own.method;
 			m->class = class;
-			m->tick = s->own.tick;
-			m->body = addr & 1 ? 0 : s->own.body;
+			m->body = s->own.body;
+			keep_stamps(s, m);
 			return 0;
 		}
 	}
@@ -549,7 +647,9 @@ __global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr, __u64
 	/* The next walk looks an unreadable one up again. */
 	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk,
 		readable && !(addr & 1) ? code_word(s, BODY_START) : 0, s->own.method,
-		class, readable ? code_word(s, 0) >> 32 : 0, s->own.tick, readable && !(addr & 1) ? s->own.body : 0 };
+		class, readable ? code_word(s, 0) >> 32 : 0, 0, s->own.body };
+	if (seen)
+		keep_stamps(s, m);
 	return 0;
 }
 

@@ -42,6 +42,7 @@ static int attach(const struct lang_file *f, const struct mapping *m, bool is_fi
 	memcpy(p, f->opened, sizeof(*p));
 	p->ec_at += p->ec_kind > PYTHON_TLS_OFFSET && m ? m->bias : 0;
 	p->symbols += p->symbols && m ? m->bias : 0;
+	p->vm += p->vm && m ? m->bias : 0;
 	p->pushes += p->pushes && m ? m->bias : 0;
 	for (int i = 0; i < RUBY_EXEC_PARTS; i++)
 		p->exec[i] += p->exec[i] && m ? m->bias : 0;
@@ -76,7 +77,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 const struct lang lang_ruby = {
 	.name = "ruby",
 	.program = "ruby",
-	.version = 12,
+	.version = 14,
 	.proc_size = sizeof(struct ruby_proc),
 	.table = table,
 	.open = open_file,

@@ -37,17 +37,17 @@ enum {
 #define ARM_BL_MASK  0xfc000000
 
 /* offsetof() and sizeof() in ruby/vm_core.h (rb_control_frame_t, struct rb_iseq_constant_body), ruby/iseq.h (struct
- * iseq_insn_info_entry) and ruby/internal/class.h (struct RClass_and_rb_classext_t), and FL_SINGLETON, at the tag next
- * to the row, such as v3.1.2. Before 3.3 a class has its name among its instance variables. */
+ * iseq_insn_info_entry), ruby/internal/class.h (struct RClass_and_rb_classext_t) and gc.c (struct rb_objspace), FL_SINGLETON
+ * and FL_PROMOTED, at the tag next to the row, such as v3.1.2. Before 3.3 a class has its name among its instance variables. */
 static const struct ruby_row {
 	unsigned version;
 	struct ruby_layout at;
 } rows[] = {
-	{ V(2, 7), { 56, 16, 120, 136, 144, 8, 176, 0, 0, 0, 0, 1, 0, {} } },   /* v2.7.4 */
-	{ V(3, 1), { 64, 16, 120, 136, 144, 12, 176, 0, 0, 0, 0, 1, 0, {} } },  /* v3.1.2 */
-	{ V(3, 3), { 56, 24, 112, 128, 136, 12, 168, 128, 152, 12, 0, 0, 0, {} } }, /* v3.3.8 */
-	{ V(3, 4), { 56, 24, 112, 128, 136, 12, 168, 128, 152, 13, 1, 0, 0, {} } }, /* v3.4.11 */
-	{ V(4, 0), { 56, 24, 112, 128, 136, 12, 176, 136, 152, 13, 1, 0, 1, {} } }, /* v4.0.0: not tried */
+	{ V(2, 7), { 56, 16, 120, 136, 144, 8, 176, 0, 0, 0, 0, 1, 0, 0x60, 2 } },   /* v2.7.4 */
+	{ V(3, 1), { 64, 16, 120, 136, 144, 12, 176, 0, 0, 0, 0, 1, 0, 0x60, 1 } },  /* v3.1.2 */
+	{ V(3, 3), { 56, 24, 112, 128, 136, 12, 168, 128, 152, 12, 0, 0, 0, 0x20, 1 } }, /* v3.3.8 */
+	{ V(3, 4), { 56, 24, 112, 128, 136, 12, 168, 128, 152, 13, 1, 0, 0, 0x20, 1 } }, /* v3.4.11 */
+	{ V(4, 0), { 56, 24, 112, 128, 136, 12, 176, 136, 152, 13, 1, 0, 1, 0x20, 1 } }, /* v4.0.0: not tried */
 };
 
 unsigned ruby_version(struct elf *e)
@@ -381,6 +381,7 @@ int ruby_open(struct elf *e, struct ruby_proc *ret)
 	ret->ec_add = tls.add;
 	ret->ec_kind = tls.kind;
 	find_symbols(e, ret);
+	ruby_find_gc(e, ret);
 	if (!ehframe_ranges(e, &ranges)) {
 		find_exec(e, &ranges, ret);
 		if (version <= V(2, 7))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ruby.h - the userspace half of bpf/lang/ruby.bpf.c: Ruby's row (lang.c), the addresses in a file (ruby.c), names and
- * lines of code objects (code.c), the code that makes frames (push.c). */
+ * lines of code objects (code.c), the code that makes frames (push.c), the garbage collector (gc.c). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +23,9 @@ int ruby_open(struct elf *e, struct ruby_proc *ret);
 int ruby_loop(struct elf *e, struct table_header *hdr);
 /* Sets ret->pushes and ret->push[], if the file's functions make frames as 2.7 does. */
 void ruby_find_pushes(struct elf *e, const struct eh_ranges *ranges, struct ruby_proc *ret);
+
+/* Sets ret->vm, if the collections can be counted, and the members with it. */
+void ruby_find_gc(struct elf *e, struct ruby_proc *ret);
 
 /* Reads all of size bytes of a process's memory. Returns 0 on success, -errno on failure. */
 typedef int (*ruby_read_fn)(void *arg, uint64_t addr, void *buf, size_t size);

@@ -23,9 +23,9 @@ from tap import Cases
 
 SCRIPT = 'profile:hz:2999 { printf("stack %ld\\n%s", nsecs, ustack(16)); }'
 LANGUAGES = {'erlang': (beams, None), 'lua': (luas, 'lua'), 'perl': (perls, 'pl'), 'php': (phps, 'php'),
-             'python': (pythons, 'py'), 'ruby': (rubies, 'rb')}
+             'python': (pythons, 'py'), 'ruby': (rubies, 'rb'), 'ruby-young': (rubies, 'young.rb')}
 CASES = ('erlang:bookworm:sid', 'lua:bookworm-lua5.4:bookworm-luajit:sid-lua5.4:sid-luajit', 'perl:5.36', 'php:8.2',
-         'python:debian-3.11', 'ruby:3.1:3.3')
+         'python:debian-3.11', 'ruby:3.1:3.3', 'ruby-young:3.1:3.3')
 
 
 def command(language, version, count, directory):
@@ -46,7 +46,7 @@ def check(cases, strata, count, language, version):
     stacks = re.split(r'^stack (?=\d)', b'\n'.join(printed).decode(errors='replace'), flags=re.M)[1:]
     named, wrong, last = 0, [], -1
     for stack in sorted(stacks, key=lambda stack: int(stack.partition('\n')[0])):
-        numbers = [int(number) for number in re.findall(r'\bf(\d{6})\b', stack)]
+        numbers = [int(number) for number in re.findall(r'\bC?f(\d{6})\b', stack)]
         named += bool(numbers)
         if numbers and (min(numbers) < last or len(set(numbers)) > 1):
             wrong.append(f'after {last}: {stack}')
