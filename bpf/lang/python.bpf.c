@@ -46,13 +46,26 @@ __global int python_by_cframe(struct walk *w, struct python_scratch *s, __u64 cf
 	return 0;
 }
 
+/* Returns own.stamp: while it stays the same, no code object gets the room of one that was freed. The number counts up to
+ * its end, which is 0. */
+static __always_inline __u64 stamp_of(const struct python_layout *at, __u64 interp)
+{
+	__u32 next = 0;
+
+	if (!at->interp_version || !interp ||
+		bpf_probe_read_user(&next, sizeof(next), (const void *)(interp + at->interp_version)) || !next)
+		return 0;
+	return seen_mix(interp, next) | 1;
+}
+
 /* Takes the frames of the thread state in s->code. Returns 0 on success, -1 on failure. */
 static __always_inline int take_list(struct walk *w, struct python_scratch *s)
 {
 	const struct python_layout *at = &s->proc.at;
+	__u64 interp = at->tstate_interp ? code_load(s, at->tstate_interp) : 0;
 
-	if (at->tstate_interp)
-		place_of(w)->own.interp = code_load(s, at->tstate_interp);
+	place_of(w)->own.interp = interp;
+	s->own.stamp = stamp_of(at, interp);
 	if (at->tstate_entry)
 		w->list.newest = code_load(s, at->tstate_entry);
 	if (at->tstate_cframe)
@@ -71,6 +84,7 @@ __global int python_begin(struct walk *w)
 	s = begin(w);
 	if (!s)
 		return -1;
+	s->own.stamp = 0;
 	walk_tp(w);
 	return thread_state(w, s) ? -1 : take_list(w, s);
 }
@@ -225,8 +239,10 @@ __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 		if (s->proc.code_type && code_load(s, s->proc.at.ob_type) != s->proc.code_type)
 			return 0;
 		cookie = cookie_of(s);
-		if (refresh(m, w, s, addr, cookie))
+		if (refresh(m, w, s, addr, cookie)) {
+			m->stamp = s->own.stamp;
 			return m->id;
+		}
 	}
 	/* The interpreter has code objects of its own, which stand for a call from C: their name and file are
 	 * the same str object, which no other code object has. */
@@ -234,7 +250,7 @@ __global __u64 python_code(struct walk *w, struct python_scratch *s, __u64 addr)
 	       code_load(s, s->proc.at.code_name) == code_load(s, s->proc.at.code_filename);
 	id = seen ? CODE_HIDDEN : find_code(w, s, addr, cookie, readable, &seen);
 	if (seen)
-		*m = (struct list_memo){ addr, cookie, id, w->pid, s->walk };
+		*m = (struct list_memo){ addr, cookie, id, w->pid, s->walk, s->own.stamp };
 	return id;
 }
 
@@ -246,9 +262,13 @@ __global int python_known(struct walk *w, struct python_scratch *s, __u64 addr)
 	if (!w || !s)
 		return 0;
 	m = this_memo(s);
-	if (m->addr != addr || m->pid != w->pid ||
-		bpf_probe_read_user(s->code, s->proc.at.code_size, (const void *)addr) || m->cookie != cookie_of(s))
+	if (m->addr != addr || m->pid != w->pid)
 		return 0;
+	if (!m->stamp || m->stamp != s->own.stamp) {
+		if (bpf_probe_read_user(s->code, s->proc.at.code_size, (const void *)addr) || m->cookie != cookie_of(s))
+			return 0;
+		m->stamp = s->own.stamp;
+	}
 	m->walk = s->walk;
 	return 1;
 }

@@ -69,8 +69,11 @@ struct python_layout {
 	__u8 lines;            /* enum python_lines */
 	__u8 cframe_previous;  /* in the cframe: the cframe of the previous eval loop */
 	__u16 version;         /* 0x030b: 3.11 */
+	__u16 interp_version;  /* interpreter: the number (u32) of the next code object, from 3.13 on: func_state.next_version;
+	                        * 0: unknown */
+	__u8 pad[6];
 };
-ABI_SIZE(python_layout, 88);
+ABI_SIZE(python_layout, 96);
 
 /* The place of a thread-local pointer. */
 enum python_tls_kind {
@@ -104,7 +107,7 @@ struct python_proc {
 	struct python_tls own;      /* thread state of any thread: >= 3.15 */
 	struct python_layout at;
 };
-ABI_SIZE(python_proc, 160);
+ABI_SIZE(python_proc, 168);
 
 /* Frames: code id << 20 | offset in the bytecode, in code units. */
 #define PYTHON_CODE_BITS 40

@@ -10,7 +10,7 @@
 #define CODE_BITS       PYTHON_CODE_BITS
 #define FRAME_BYTES     128 /* bytes of a frame that any version needs */
 #define CODE_BYTES      256
-#define LIST_MEMO_OWN
+#define LIST_MEMO_OWN   __u64 stamp; /* own.stamp when the code object was compared */
 #define LIST_LASTS      0
 
 /* The id is a hash of these: name, file, the first 512 bytes of the line table. */
@@ -23,6 +23,7 @@ struct python_own {
 	__u64 str[64 / 8];
 	__u64 main_interp; /* the first interpreter of that process, which no other one runs */
 	__u64 main_pid;
+	__u64 stamp; /* of this walk: a hash of the number of code objects that the interpreter has made; 0: unknown */
 };
 
 struct python_place {

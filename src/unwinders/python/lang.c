@@ -87,7 +87,7 @@ static bool name(const void *names, uint64_t frame, struct frame_name *ret)
 const struct lang lang_python = {
 	.name = "python",
 	.program = "python",
-	.version = 5,
+	.version = 6,
 	.proc_size = sizeof(struct python_proc),
 	.table = table,
 	.open = open_file,

@@ -18,6 +18,7 @@
 #define FRAME_MAX  120  /* FRAME_BYTES of bpf/lang/python.bpf.c, less a word */
 #define CODE_MAX   248
 #define STR_MAX    56
+#define SIZE_NEAR  64
 
 /* Members, in 8-byte words from the struct's start. */
 struct offsets_row {
@@ -29,10 +30,15 @@ struct offsets_row {
 	uint8_t ob_type;
 	uint8_t bytes_size, bytes_data;
 	uint8_t str_state, str_length, str_ascii;
+	uint8_t interp_size;
+	/* Not in the description: PyInterpreterState.func_state.next_version, Include/internal/pycore_interp.h (3.13) and
+	 * pycore_interp_structs.h, in a build with the GIL whose struct has about that size. */
+	uint16_t next_version;
+	uint32_t size;
 };
 
 /* Groups begin at these words in Include/internal/pycore_runtime.h (3.13) and pycore_debug_offsets.h. */
-#define INTERP_AT(g) .interp_next = (g) + 2, .interp_threads = (g) + 3
+#define INTERP_AT(g) .interp_size = (g), .interp_next = (g) + 2, .interp_threads = (g) + 3
 #define TSTATE_AT(g) .tstate_next = (g) + 2, .tstate_interp = (g) + 3
 #define FRAME_AT(g)  .previous = (g) + 1, .executable = (g) + 2, .instr_ptr = (g) + 3, .owner = (g) + 5
 #define CODE_AT(g)                                                                       \
@@ -43,11 +49,11 @@ struct offsets_row {
 
 static const struct offsets_row rows[] = {
 	{ 0x030d, INTERP_AT(6), TSTATE_AT(19), .current_frame = 23, .thread_id = 24, FRAME_AT(28), CODE_AT(34),
-		.ob_type = 45, BYTES_AT(64), STR_AT(67) },
+		.ob_type = 45, BYTES_AT(64), STR_AT(67), .next_version = 17000, .size = 194976 },
 	{ 0x030e, INTERP_AT(6), TSTATE_AT(22), .current_frame = 26, .thread_id = 27, FRAME_AT(31), .tlbc_index = 38,
-		CODE_AT(39), .tlbc = 49, .ob_type = 51, BYTES_AT(74), STR_AT(77) },
+		CODE_AT(39), .tlbc = 49, .ob_type = 51, BYTES_AT(74), STR_AT(77), .next_version = 14256, .size = 225864 },
 	{ 0x030f, INTERP_AT(6), TSTATE_AT(22), .current_frame = 26, .thread_id = 30, FRAME_AT(39), .tlbc_index = 46,
-		CODE_AT(47), .tlbc = 57, .ob_type = 59, BYTES_AT(86), STR_AT(89) },
+		CODE_AT(47), .tlbc = 57, .ob_type = 59, BYTES_AT(86), STR_AT(89), .next_version = 14264, .size = 226240 },
 };
 
 struct given {
@@ -116,6 +122,15 @@ static void get_objects(struct given *g, const struct offsets_row *r, struct pyt
 		  at->bytes_size + 8 > at->str_size;
 }
 
+static void get_next_version(const struct given *g, const struct offsets_row *r, bool has_gil, struct python_layout *at)
+{
+	uint64_t size;
+
+	memcpy(&size, g->data + 8 * r->interp_size, 8);
+	if (has_gil && size + SIZE_NEAR - r->size <= 2 * SIZE_NEAR)
+		at->interp_version = r->next_version;
+}
+
 static const struct offsets_row *find_row(unsigned version)
 {
 	const struct offsets_row *last = &rows[ARRAY_SIZE(rows) - 1];
@@ -146,6 +161,8 @@ int python_offsets(const void *data, size_t size, unsigned version, struct pytho
 	/* str's `interned` has its own byte in these builds, so that it is changed atomically. */
 	if (without_gil && version >= 0x030e)
 		out.str_kind_shift = 8;
+	if (row->version == version)
+		get_next_version(&g, row, !without_gil, &out);
 	if (g.bad)
 		return -EINVAL;
 	*at = out;
