@@ -69,8 +69,8 @@ struct python_layout {
 	__u8 lines;            /* enum python_lines */
 	__u8 cframe_previous;  /* in the cframe: the cframe of the previous eval loop */
 	__u16 version;         /* 0x030b: 3.11 */
-	__u16 interp_version;  /* interpreter: the number (u32) of the next code object, from 3.13 on: func_state.next_version;
-	                        * 0: unknown */
+	__u16 interp_version;  /* interpreter, from 3.13 on: func_state.next_version, the number (u32) of the next
+	                        * code object; 0: unknown */
 	__u8 pad[6];
 };
 ABI_SIZE(python_layout, 96);

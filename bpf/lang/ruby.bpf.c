@@ -46,7 +46,7 @@ struct ruby_own {
 	__u64 path;      /* name of the class that the method was defined in: a String; 0: none */
 	__u64 singleton; /* the method is the class's own */
 	__u64 tick;      /* of this walk; the class of a method is read once in 0.13 s */
-	__u32 stamp;     /* a hash of the collections that have begun; 0: code may be freed before the next one begins */
+	__u32 stamp;     /* a hash of the collections that have begun; 0: unknown, or one marks */
 	__u32 major;     /* the same, of major collections */
 	__u64 counts[RUBY_COUNTS];
 	__u64 object[CLASS_BYTES / 8];
@@ -232,33 +232,7 @@ __global int ruby_pushes(struct walk *w, struct ruby_scratch *s)
 	return at - (found >> RUBY_PUSH_BITS) < (found & RUBY_PUSH_SIZE);
 }
 
-/* Sets own.stamp and own.major: the code of a frame that is met now lives as long as one of them is the same. Returns
- * 0. */
-__global int ruby_stamp(struct ruby_scratch *s)
-{
-	__u64 vm = 0, heap = 0, major;
-	__u8 mode = GC_MODE;
-
-	if (!s)
-		return -1;
-	s->own.stamp = s->own.major = 0;
-	if (!s->proc.vm || read_word(s->proc.vm, &vm) || read_word(vm + s->proc.heap, &heap) ||
-		bpf_probe_read_user(s->own.counts, sizeof(s->own.counts), (const void *)(heap + s->proc.gc_counts)) ||
-		bpf_probe_read_user(&mode, sizeof(mode), (const void *)(heap + s->proc.gc_flags)))
-		return 0;
-	mode &= GC_MODE;
-	if (mode != GC_NONE && mode != GC_SWEEP)
-		return 0;
-	s->own.stamp = (__u32)(seen_mix(heap, s->own.counts[RUBY_COUNTS - 1]) >> 32) | 1;
-	major = s->proc.at.major;
-	if (!major || major >= RUBY_COUNTS)
-		return 0;
-	FORGET(major);
-	major &= RUBY_COUNTS - 1;
-	if (s->own.counts[(major - 1) & (RUBY_COUNTS - 1)] + s->own.counts[major] == s->own.counts[RUBY_COUNTS - 1])
-		s->own.major = (__u32)(seen_mix(heap, ~s->own.counts[major]) >> 32) | 1;
-	return 0;
-}
+#include "ruby_stamp.bpf.h"
 
 __global int ruby_begin(struct walk *w)
 {
@@ -516,32 +490,6 @@ static __always_inline __u64 read_module(struct ruby_scratch *s, __u64 module)
 	return type == TYPE_CLASS || type == TYPE_MODULE ? type : 0;
 }
 
-/* Returns a hash of a String's text: of its length and its last bytes. A String in the room of a freed one often has the
- * same address and length. Words at the end of a slot do not change. */
-__global __u64 ruby_text(struct ruby_scratch *s, __u64 str)
-{
-	__u64 head[5] = {}, from, length;
-	__u32 n;
-
-	if (!s || (str & 7) || bpf_probe_read_user(head, sizeof(head), (const void *)str))
-		return 0;
-	from = head[3];
-	length = head[2];
-	if (!(head[0] & FLAG_APART)) {
-		if (s->proc.at.str_embed == 16 || length <= 16)
-			return seen_mix(seen_mix(seen_mix(head[0] >> 14 & 31, head[2]), head[3]), head[4]);
-		from = str + s->proc.at.str_embed;
-	}
-	n = length < TEXT_END ? (__u32)length : TEXT_END;
-	for (int i = 0; i < TEXT_END / 8; i++)
-		s->own.text[i] = 0;
-	if (bpf_probe_read_user(s->own.text, n, (const void *)(from + length - n)))
-		return length;
-	for (int i = 0; i < TEXT_END / 8; i++)
-		length = seen_mix(length, s->own.text[i]);
-	return length;
-}
-
 /* Sets own.path and own.singleton by own.method, as vm_backtrace.c does for caller_locations in 3.4. Returns a hash of
  * the words that decide about them. */
 __global __u64 ruby_class(struct ruby_scratch *s)
@@ -576,82 +524,7 @@ __global __u64 ruby_class(struct ruby_scratch *s)
 	return seen_mix(owner, s->own.path ? ruby_text(s, s->own.path) : 0);
 }
 
-static __always_inline __u64 path_hash(struct ruby_scratch *s, __u64 object)
-{
-	return has_last(s, LAST_PATH, object) ? s->last[LAST_PATH].value :
-		set_last(s, LAST_PATH, object, ruby_text(s, ruby_path(object)));
-}
-
-/* Returns the cookie of the code whose head is in s->code. */
-__global __u64 ruby_cookie(struct ruby_scratch *s, __u64 addr, __u64 class)
-{
-	__u64 h;
-
-	if (!s)
-		return 0;
-	if (addr & 1)
-		return seen_mix(seen_mix(class, addr), s->code[0]);
-	h = seen_mix(seen_mix(class, code_word(s, 0)), ruby_text(s, code_word(s, BODY_LABEL)));
-	h = seen_mix(h, path_hash(s, code_word(s, BODY_PATH)));
-	return seen_mix(seen_mix(h, code_word(s, BODY_START)), code_word(s, BODY_LINE));
-}
-
-/* Returns 1 if the memo of an earlier walk is still valid. pc: of the frame. Nothing is read if no collection that could
- * free the code has begun since the code was compared. If collections cannot be counted, the iseq's body is compared: it
- * is the same if its words are and the frame runs its instructions. */
-static __always_inline int is_known(struct walk *w, struct ruby_scratch *s, struct list_memo *m, __u64 addr, __u64 pc)
-{
-	if (m->addr != addr || m->pid != w->pid || m->method != s->own.method || m->tick != s->own.tick ||
-		pc - m->start > 8ULL * m->size)
-		return 0;
-	if (s->proc.vm ? (!m->stamp || m->stamp != s->own.stamp) && (!m->major || m->major != s->own.major) :
-			 read_body(s, addr, m->body) || m->cookie != ruby_cookie(s, addr, m->class))
-		return 0;
-	m->walk = s->walk;
-	return 1;
-}
-
-static __always_inline void keep_stamps(struct ruby_scratch *s, struct list_memo *m)
-{
-	m->tick = s->own.tick;
-	m->stamp = s->own.stamp;
-	m->major = s->own.is_old ? s->own.major : 0;
-}
-
-/* Puts the iseq at addr, or the method entry of a C function (addr | 1), into the memo, with the class of own.method.
- * Returns 0. */
-__global int ruby_code(struct walk *w, struct ruby_scratch *s, __u64 addr, __u64 pc)
-{
-	__u64 cookie = 0, class = 0, id;
-	int readable, seen = 0;
-	struct list_memo *m;
-
-	if (!w || !s)
-		return -1;
-	m = this_memo(s);
-	if (is_known(w, s, m, addr, addr & 1 ? m->start : pc))
-		return 0;
-	readable = !read_head(s, addr);
-	if (readable) {
-		class = ruby_class(s);
-		cookie = ruby_cookie(s, addr, class);
-		if (refresh(m, w, s, addr, cookie)) {
-			m->method = s->own.method;
-			m->class = class;
-			m->body = s->own.body;
-			keep_stamps(s, m);
-			return 0;
-		}
-	}
-	id = find_code(w, s, addr, cookie, readable, &seen);
-	/* The next walk looks an unreadable one up again. */
-	*m = (struct list_memo){ addr, seen ? cookie : ~cookie, id, w->pid, s->walk,
-		readable && !(addr & 1) ? code_word(s, BODY_START) : 0, s->own.method,
-		class, readable ? code_word(s, 0) >> 32 : 0, 0, s->own.body };
-	if (seen)
-		keep_stamps(s, m);
-	return 0;
-}
+#include "ruby_memo.bpf.h"
 
 /* ---- frames ---- */
 

@@ -6,16 +6,17 @@
  * first with VM_FRAME_FLAG_FINISH. Functions in C have a control frame, too, which no loop runs. An exception ends the
  * loop by longjmp() to vm_exec(), which looks for the code that rescues it and begins another loop for the same frames.
  *
- * The collector frees an object only if a collection, which begins after the object was last used, does not mark it: a
- * minor one for young objects, a major one for old ones. While a collection marks, it may have passed an object of a frame
- * already; a later one has not.
+ * The collector frees an object only if a collection, which begins after the object was last used, does not mark it:
+ * a minor one for young objects, a major one for old ones. While a collection marks, it may have passed an object of
+ * a frame already; a later one has not.
  *
  * A frame leads to the entry of its method, which has the class that the method was defined in: an iseq has two names
  * if two classes have its method (dup, module_function).
  *
  * Layouts of ruby at tags v2.7.4 to v4.0.0, the same except for the members of struct ruby_layout: ruby/vm_core.h
  * (rb_execution_context_t, rb_control_frame_t, VM_FRAME_*, rb_iseq_constant_body), include/ruby/internal/core/rstring.h
- * and rarray.h, gc.c (from 3.4 on gc/default/default.c; struct rb_objspace, enum gc_mode), ruby/method.h (rb_callable_method_entry_t), ruby/internal/class.h (rb_classext_struct, from 3.3 on).
+ * and rarray.h, gc.c (from 3.4 on gc/default/default.c; struct rb_objspace, enum gc_mode),
+ * ruby/method.h (rb_callable_method_entry_t), ruby/internal/class.h (rb_classext_struct, from 3.3 on).
  * Offsets in bytes. */
 #pragma once
 #include "bpf/walk/unwind.h"
@@ -36,7 +37,7 @@ struct ruby_layout {
 	__u8 line_tag;     /* low bits of location.first_lineno that are a tag: 1 if it is a Fixnum */
 	__u8 hides_internal; /* methods in <internal:..> have no place of their own, as from 4.0 on */
 	__u8 old;          /* the flags' bits of an object that only a major collection frees */
-	__u8 major;        /* the word of gc_counts with the number of major collections; the one of minor ones is before it */
+	__u8 major;        /* the word of gc_counts with the number of major collections, after that of minor ones */
 };
 
 #define RUBY_COUNTS 8 /* words of rb_objspace_t up to the number of collections: enough for the number of major ones */

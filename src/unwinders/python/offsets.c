@@ -31,8 +31,8 @@ struct offsets_row {
 	uint8_t bytes_size, bytes_data;
 	uint8_t str_state, str_length, str_ascii;
 	uint8_t interp_size;
-	/* Not in the description: PyInterpreterState.func_state.next_version, Include/internal/pycore_interp.h (3.13) and
-	 * pycore_interp_structs.h, in a build with the GIL whose struct has about that size. */
+	/* Not in the description: PyInterpreterState.func_state.next_version, in a build with the GIL whose struct has
+	 * about that size. Include/internal/pycore_interp.h at v3.13.0, pycore_interp_structs.h at v3.14.0, v3.15.0 */
 	uint16_t next_version;
 	uint32_t size;
 };
@@ -49,11 +49,14 @@ struct offsets_row {
 
 static const struct offsets_row rows[] = {
 	{ 0x030d, INTERP_AT(6), TSTATE_AT(19), .current_frame = 23, .thread_id = 24, FRAME_AT(28), CODE_AT(34),
-		.ob_type = 45, BYTES_AT(64), STR_AT(67), .next_version = 17000, .size = 194976 },
+		.ob_type = 45, BYTES_AT(64), STR_AT(67),
+		.next_version = 17000, .size = 194976 },
 	{ 0x030e, INTERP_AT(6), TSTATE_AT(22), .current_frame = 26, .thread_id = 27, FRAME_AT(31), .tlbc_index = 38,
-		CODE_AT(39), .tlbc = 49, .ob_type = 51, BYTES_AT(74), STR_AT(77), .next_version = 14256, .size = 225864 },
+		CODE_AT(39), .tlbc = 49, .ob_type = 51, BYTES_AT(74), STR_AT(77),
+		.next_version = 14256, .size = 225864 },
 	{ 0x030f, INTERP_AT(6), TSTATE_AT(22), .current_frame = 26, .thread_id = 30, FRAME_AT(39), .tlbc_index = 46,
-		CODE_AT(47), .tlbc = 57, .ob_type = 59, BYTES_AT(86), STR_AT(89), .next_version = 14264, .size = 226240 },
+		CODE_AT(47), .tlbc = 57, .ob_type = 59, BYTES_AT(86), STR_AT(89),
+		.next_version = 14264, .size = 226240 },
 };
 
 struct given {

@@ -37,8 +37,9 @@ enum {
 #define ARM_BL_MASK  0xfc000000
 
 /* offsetof() and sizeof() in ruby/vm_core.h (rb_control_frame_t, struct rb_iseq_constant_body), ruby/iseq.h (struct
- * iseq_insn_info_entry), ruby/internal/class.h (struct RClass_and_rb_classext_t) and gc.c (struct rb_objspace), FL_SINGLETON
- * and FL_PROMOTED, at the tag next to the row, such as v3.1.2. Before 3.3 a class has its name among its instance variables. */
+ * iseq_insn_info_entry), ruby/internal/class.h (struct RClass_and_rb_classext_t) and gc.c (struct rb_objspace),
+ * FL_SINGLETON and FL_PROMOTED, at the tag next to the row, such as v3.1.2. Before 3.3 a class has its name among its
+ * instance variables. */
 static const struct ruby_row {
 	unsigned version;
 	struct ruby_layout at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* layout.c FILE - prints the address of _PyRuntime in a file of CPython, and the place in an interpreter of the number of
- * the next code object. For layout.py. */
+/* layout.c FILE - prints the address of _PyRuntime in a file of CPython, and the place in an interpreter of the number
+ * of the next code object. For layout.py. */
 #include <stdio.h>
 
 #include "target/elf.h"

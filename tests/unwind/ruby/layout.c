@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* layout.c FILE - prints the places that strata finds in a file of Ruby for the numbers of collections. For layout.py. */
+/* layout.c FILE - prints the places of the numbers of collections in a process of Ruby, by its file. For layout.py. */
 #include <stdio.h>
 
 #include "target/elf.h"
