@@ -7,6 +7,9 @@
  * for. An unknown function therefore waits for work only if the thread begins there and its name has the word worker
  * or pool, or if that function calls one that takes a task. Waits for a mutex or Python's GIL are never idle.
  *
+ * A C library without debug information has no names for its own static functions. Threads begin in such functions,
+ * and wait in them: around the innermost named function, or, for a semaphore, in place of it.
+ *
  * Names of programs and threads do not count. */
 #include "idle.h"
 
@@ -131,6 +134,19 @@ static const struct row *match(const struct row *rows, size_t n, const struct na
 	return NULL;
 }
 
+/* Returns whether it is a static function of the C library. */
+static bool is_in_libc(const struct named *f)
+{
+	static const char *const names[] = {"*/libc.so*", "*/libc-2.*", "*/libpthread*", "*/ld-musl-*"};
+
+	if (*f->name || !f->native || !f->file)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (glob_match(names[i], f->file))
+			return true;
+	return false;
+}
+
 /* ---- how it waits ---------------------------------------------------------- */
 
 /* Functions of CPython that wait for the GIL; the static take_gil() has no name in a stripped Python. */
@@ -179,11 +195,15 @@ static enum wait how(const struct wait_stack *w, size_t *ret_at)
 		if (i == w->first_python)
 			wait = wait_of_python(w, wait);
 		row = match(primitives, ARRAY_SIZE(primitives), &w->frames[i]);
+		if (!row && is_in_libc(&w->frames[i]))
+			continue;
 		if (!row && (i >= w->first_python || w->first_python == w->n || !i))
 			break;
 		if (row && row->wait != NONE && wait != MUTEX)
 			wait = row->wait;
 	}
+	if (wait == NONE && i && is_in_libc(&w->frames[i - 1])) /* sem_wait() jumps to its static function */
+		wait = COND;
 	*ret_at = i;
 	return wait;
 }
@@ -198,7 +218,8 @@ static bool begins(const struct wait_stack *w, size_t at)
 	if (w->n == FRAMES_LOOKED_AT)
 		return false;
 	for (size_t i = at + 1; i < w->n; i++)
-		if (!(python && w->frames[i].native) && !match(starts, ARRAY_SIZE(starts), &w->frames[i]))
+		if (!(python && w->frames[i].native) && !is_in_libc(&w->frames[i]) &&
+			!match(starts, ARRAY_SIZE(starts), &w->frames[i]))
 			return false;
 	return true;
 }
