@@ -47,7 +47,8 @@ static void sample(void)
 ''',
     'rs': r'''
 use std::cell::RefCell;
-use std::hint::black_box;
+// As std::hint::black_box(), which Rust 1.63 of Debian 12 does not have.
+#[inline(always)] fn black_box<T>(x: T) -> T { unsafe { let y = std::ptr::read_volatile(&x); std::mem::forget(x); y } }
 thread_local! { static NAMES: RefCell<Vec<&'static str>> = RefCell::new(Vec::new()); }
 #[inline(never)] #[no_mangle] pub extern "C" fn account_point(text: *const u8) { black_box(text); }
 #[inline(never)] fn text() -> Vec<u8> {

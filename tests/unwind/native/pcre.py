@@ -43,7 +43,7 @@ def check(cases, name, command, wanted):
     # A sample before the tables are known may have more stack than is copied: PCRE has 32 KiB of its own there.
     early = [stack for stack in stacks if stack[1] == 'the process went on before its whole stack was read']
     cut = [stack for stack in stacks if stack not in early and
-           (stack[1] or not {*wanted, '__libc_start_call_main'} <= set(stack[0]))]
+           (stack[1] or not {*wanted, '__libc_start_main'} <= set(stack[0]))]
     every, first, bad = (sum(stack[2] for stack in some) for some in (stacks, early, cut))
     cases.check(every > 5 and first <= 0.25 * every and bad <= 0.03 * every,
                 f'{name}: {every} samples, {first} before the tables were known, {bad} cut', early, cut[:5], done.stderr)
