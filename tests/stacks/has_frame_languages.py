@@ -28,9 +28,10 @@ STRATA = os.path.realpath(sys.argv[1])
 CALLS = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
 BASE = 50000000  # above the largest process ID
 RUST = '''extern "C" { fn getpriority(which: i32, who: u32) -> i32; }
-#[inline(never)] fn leaf(n: u32) { unsafe { getpriority(0, 50000000 + n); } std::hint::black_box(n); }
-#[inline(never)] fn wanted(n: u32) { leaf(n); std::hint::black_box(n); }
-#[inline(never)] fn other(n: u32) { leaf(n); std::hint::black_box(n); }
+#[inline(always)] fn keep(n: u32) { unsafe { std::ptr::read_volatile(&n); } }
+#[inline(never)] fn leaf(n: u32) { unsafe { getpriority(0, 50000000 + n); } keep(n); }
+#[inline(never)] fn wanted(n: u32) { leaf(n); keep(n); }
+#[inline(never)] fn other(n: u32) { leaf(n); keep(n); }
 fn main() {
     let calls: u32 = std::env::args().nth(1).unwrap().parse().unwrap();
     for i in 0..calls { if i % 3 == 0 { wanted(1) } else { other(0) } }
