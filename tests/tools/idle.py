@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import waits
 from tap import Cases
 
+DEBUG = '/usr/lib/debug'
 STRATA, IDLE = (os.path.realpath(arg) for arg in sys.argv[1:3])
 # A thread pool, a queue's consumers, and threads that wait for a condition, a lock and a slow peer.
 PYTHON = '''
@@ -119,18 +120,40 @@ def timers(cases):
                 'wakeups: without the own timers of threads', stacks, every)
 
 
-if os.geteuid():
-    print('1..0 # SKIP needs root')
-    sys.exit()
-cases = Cases()
-program(cases, 'C', [IDLE],
-        [('epoll_wait', 'event_loop'), (IN_LIBC, 'pthread_cond_wait pool_worker'), ('StartIoThreadMain',)], [('pthread_cond_wait', 'wait_for_answer')])
-program(cases, 'Python', ('/usr/bin/python3', PYTHON), [('PyThread_acquire_lock_timed', '_worker'), ('PyThread_acquire_lock_timed', 'Queue.get', 'consume')],
-        [('ask_service',), ('ask_peer',), ('take_lock',)])
-locks(cases)
-timers(cases)
-if shutil.which('node', path='/usr/bin'):
-    only_idle(cases)
-else:
-    cases.skip('node without work', 'needs /usr/bin/node')
-sys.exit(cases.done())
+def pool(cases):
+    program(cases, 'C', [IDLE],
+            [('epoll_wait', 'event_loop'), (IN_LIBC, 'pthread_cond_wait pool_worker'), ('StartIoThreadMain',)],
+            [('pthread_cond_wait', 'wait_for_answer')])
+
+
+def without_debuginfo(cases):
+    """The same C program where the C library's static functions have no names, as on most machines."""
+    if not os.path.isdir(DEBUG):
+        return
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', f'mount -t tmpfs none {DEBUG} && exec "$@"', 'sh', sys.executable, __file__,
+                           STRATA, IDLE, 'pool'], capture_output=True, text=True)
+    cases.check(not done.returncode, 'C, without debug information of the C library', done.stdout, done.stderr)
+
+
+def main():
+    if os.geteuid():
+        print('1..0 # SKIP needs root')
+        return 0
+    cases = Cases()
+    pool(cases)
+    if sys.argv[3:] == ['pool']:
+        return cases.done()
+    without_debuginfo(cases)
+    program(cases, 'Python', ('/usr/bin/python3', PYTHON),
+            [('PyThread_acquire_lock_timed', '_worker'), ('PyThread_acquire_lock_timed', 'Queue.get', 'consume')],
+            [('ask_service',), ('ask_peer',), ('take_lock',)])
+    locks(cases)
+    timers(cases)
+    if shutil.which('node', path='/usr/bin'):
+        only_idle(cases)
+    else:
+        cases.skip('node without work', 'needs /usr/bin/node')
+    return cases.done()
+
+
+sys.exit(main())
