@@ -23,7 +23,7 @@ enum {
 struct loads { /* of a function, the last ones */
 	uint64_t last, second;
 	uint64_t place;   /* an address in the code; 0: none */
-	bool is_place;    /* place is loaded from there, not the address itself */
+	bool is_place;    /* it is that of the pointer to the VM; else of a word with that address */
 	bool has_bit;     /* DURING_BIT is a number in the code */
 	unsigned n;
 };
@@ -42,6 +42,9 @@ static void look_at_operand(struct loads *l, bool is_arm, const struct code_insn
 	if (o->reg == CODE_REG_PC) {
 		l->place = i->vaddr + i->size + (uint64_t)o->value;
 		l->is_place = !strcmp(i->mnemonic, "lea");
+	} else if (is_arm && l->place && !l->is_place && !l->n) {
+		l->place += (uint64_t)o->value;
+		l->n++;
 	} else if (o->index == CODE_REG_NONE && !is_stack(is_arm, o->reg)) {
 		l->second = l->last;
 		l->last = (uint64_t)o->value;
@@ -88,6 +91,22 @@ static bool read_loads(struct elf *e, struct code *c, const char *function, stru
 	return false;
 }
 
+/* Returns the address that the dynamic linker writes to a word, in a file that is loaded at 0, or 0. */
+static uint64_t relocated(const struct elf *e, uint64_t vaddr)
+{
+	struct elf_section s;
+	Elf64_Rela r;
+
+	if (!elf_section(e, ".rela.dyn", &s) || !s.data)
+		return 0;
+	for (uint64_t i = 0; i + sizeof(r) <= s.size; i += sizeof(r)) {
+		memcpy(&r, s.data + i, sizeof(r));
+		if (r.r_offset == vaddr && !ELF64_R_SYM(r.r_info))
+			return (uint64_t)r.r_addend;
+	}
+	return 0;
+}
+
 /* Returns the address of the pointer to the VM, or 0. */
 static uint64_t find_vm(struct elf *e, const struct loads *l)
 {
@@ -95,7 +114,7 @@ static uint64_t find_vm(struct elf *e, const struct loads *l)
 
 	if (elf_symbol_named(e, "ruby_current_vm_ptr", &sym))
 		return sym.vaddr;
-	return l->is_place ? l->place : 0;
+	return l->is_place ? l->place : relocated(e, l->place);
 }
 
 void ruby_find_gc(struct elf *e, struct ruby_proc *ret)
