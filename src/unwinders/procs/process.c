@@ -179,6 +179,8 @@ static bool attach_lang(struct processes *ps, struct process *p, unsigned lang, 
 		l->libc(p->libc->elf, proc);
 	p->lang[lang].file = f;
 	p->lang[lang].proc = TAKE(proc);
+	for (unsigned i = 0; lang == FRAME_LANG_JS && i < p->nanonymous; i++) /* mapped before a library with V8 */
+		p->anonymous[i]->path = "[v8]";
 	new_generation(ps, p, lang);
 	return true;
 }
