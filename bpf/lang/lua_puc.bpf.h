@@ -30,18 +30,21 @@ static __always_inline int is_state(__u64 addr)
 	return addr && !(addr & 7) && !read_word(addr + 8, &type) && (type & 0xff) == PUC_THREAD;
 }
 
-/* Returns a register of the loop's caller, by its number in the frame. In the prologue the frame does not have all of
- * them, and in the epilogue it has lost some: their words are below sp, and may be of an earlier call. The registers
- * themselves still, or again, have the caller's values. */
-static __always_inline __u64 puc_saved(const struct walk *w, const __u64 *saved, __u64 at, __u32 i)
+/* Returns a register of the loop's caller if it is a lua_State, else 0: by its number in the frame, whose word at `at`
+ * is value. In the prologue the frame does not have all of them, and in the epilogue it has lost some: their words are
+ * below sp, and may be of an earlier call. The registers themselves still, or again, have the caller's values. */
+__global __u64 puc_saved(struct walk *w, __u64 value, __u64 at, __u32 i)
 {
 	const __u32 known = WALK_EXACT | WALK_REGS;
 
-	if (WALK_ARM64(w) || at + 8 * i >= w->sp)
-		return saved[i];
-	if ((w->flags & known) != known)
+	if (!w)
 		return 0;
-	return i == 0 ? w->regs[RULE_REG_RBX] : i == 1 ? w->fp : w->regs[RULE_REG_R12 + i - 2];
+	if (!WALK_ARM64(w) && at < w->sp) {
+		FORGET(i);
+		value = (w->flags & known) != known ? 0 : i == 0 ? w->regs[RULE_REG_RBX] : i == 1 ? w->fp :
+			w->regs[(RULE_REG_R12 + i - 2) & 15];
+	}
+	return is_state(value) ? value : 0;
 }
 
 /* Returns the lua_State of the loop's frame: a register that the frame has saved, the last one that it pushed (arm64:
@@ -60,8 +63,8 @@ __global __u64 puc_state(struct walk *w)
 	if (bpf_probe_read_user(saved, 8 * n, (const void *)at))
 		return 0;
 	for (int i = 0; i < n; i++) {
-		state = puc_saved(w, saved, at, i);
-		if (is_state(state))
+		state = puc_saved(w, saved[i], at + 8 * i, i);
+		if (state)
 			return state;
 	}
 	return 0;
