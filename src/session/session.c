@@ -695,7 +695,7 @@ static void report_problems(struct session *s)
 
 	for (size_t i = 0; i < s->objects.len; i++)
 		holds_report(s->objects.data[i]->env.holds);
-	if (s->seen == s->begun && !undecided && wants_events(s))
+	if (s->seen == s->begun && !undecided && !s->advice.startup && wants_events(s))
 		silence_explain(&s->silence, s->target);
 }
 

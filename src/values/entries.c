@@ -502,14 +502,14 @@ static size_t split_idle(const struct show *s, struct map_content *c)
 	return nidle;
 }
 
-/* If all entries are idle, they are the answer. */
+/* If all waits are idle, they are the answer. That only the C library keeps memory is an answer, too. */
 static void leave_out_idle(const struct show *s, struct map_content *c)
 {
 	if (!(s->skips_idle || s->skips_startup) || !c->n || !type_has(c->map->key, TYPE_STACK))
 		return;
 	c->nidle = split_idle(s, c);
 	c->startup = s->skips_startup;
-	c->all_idle = c->nidle == c->n;
+	c->all_idle = !c->startup && c->nidle == c->n;
 	if (c->all_idle) {
 		c->nidle = 0;
 		return;

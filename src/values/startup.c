@@ -51,8 +51,9 @@ bool startup_stack(const struct show *s, uint64_t id)
 		unwinders_name(s->unwinders, frames[i], &f);
 		if (!is_of_libc(&f))
 			return false;
-		if (is_kept(&f))
-			return true;
+		for (const struct frame_name *g = &f; g; g = g->caller) /* functions into which it was inlined */
+			if (is_kept(g))
+				return true;
 	}
 	return n > 0 && end == UNWIND_COMPLETE;
 }

@@ -186,6 +186,15 @@ def empty(cases):
     cases.check('no events' not in done.stderr, 'a script that prints in begin wants no events', done)
 
 
+def startup(cases):
+    """A program in which only the C library keeps memory for itself has no leak."""
+    done = run(STRATA, 'leak', '-c', 'cat /dev/null')
+    cases.check('@leaked_bytes' not in done.stdout and 'no events' not in done.stderr and
+                re.search(r"^hint: \d+ stacks of the C library's own memory are left out", done.stderr, re.M), 'leak: none, and why', done)
+    done = run(STRATA, 'leak', '--startup', '-c', 'cat /dev/null')
+    cases.check('setlocale' in done.stdout, '..but with --startup', done)
+
+
 if os.geteuid():
     print('1..0 # SKIP needs root')
     sys.exit()
@@ -197,4 +206,5 @@ words(cases)
 workers(cases)
 descendants(cases)
 empty(cases)
+startup(cases)
 sys.exit(cases.done())
