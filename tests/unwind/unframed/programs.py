@@ -57,7 +57,8 @@ def entry(program):
 
 def outermost():
     """Returns the ranges of functions of the C library without a caller, such as clone3, which may have no name."""
-    text = subprocess.run(['readelf', '--debug-dump=frames', LIBC], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(['readelf', '--debug-dump=frames', '--debug-dump=no-follow-links', LIBC],
+                          capture_output=True, text=True, check=True).stdout
     frames = re.findall(r' FDE .*pc=(\w+)\.\.(\w+)\n((?: .*\n)*)', text)
     return [range(int(start, 16), int(end, 16)) for start, end, rules in frames if re.search(r'DW_CFA_undefined: r16', rules)]
 
