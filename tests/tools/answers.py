@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """answers.py STRATA - what a person reads first: keys without empty parts, hints below an answer. Prints TAP."""
+import json
 import os
 import pathlib
 import re
@@ -188,10 +189,13 @@ def empty(cases):
 
 def startup(cases):
     """A program in which only the C library keeps memory for itself has no leak."""
-    done = run(STRATA, 'leak', '-c', 'cat /dev/null')
-    cases.check('@leaked_bytes' not in done.stdout and 'no events' not in done.stderr and
+    done = run(STRATA, 'leak', '-f', 'json', '-c', 'sleep 1')
+    entries = [entry for line in done.stdout.splitlines() if '"map"' in line for entry in json.loads(line)['entries']]
+    # On a busy machine a stack may not be whole.
+    whole = [entry for entry in entries if not any(part.get('end') for part in entry['key'] if isinstance(part, dict))]
+    cases.check(not whole and 'no events' not in done.stderr and
                 re.search(r"^hint: \d+ stacks of the C library's own memory are left out", done.stderr, re.M), 'leak: none, and why', done)
-    done = run(STRATA, 'leak', '--startup', '-c', 'cat /dev/null')
+    done = run(STRATA, 'leak', '--startup', '-c', 'sleep 1')
     cases.check('setlocale' in done.stdout, '..but with --startup', done)
 
 
