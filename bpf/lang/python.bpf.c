@@ -46,8 +46,8 @@ __global int python_by_cframe(struct walk *w, struct python_scratch *s, __u64 cf
 	return 0;
 }
 
-/* Returns own.stamp: while it stays the same, no code object gets the room of one that was freed. The number counts up
- * to its end, which is 0. */
+/* Returns own.stamp: while it stays the same, no code object gets the room of one that was freed. The number only
+ * grows; at its largest value it becomes 0 and stays 0. */
 static __always_inline __u64 stamp_of(const struct python_layout *at, __u64 interp)
 {
 	__u32 next = 0;

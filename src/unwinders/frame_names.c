@@ -436,8 +436,8 @@ static void name_by_file(struct names *n, struct file *f, const uint64_t *vaddrs
 		remember(n, FRAME_NATIVE(f->id, vaddrs[i]), &list[i]);
 }
 
-/* Symbols and debug information take memory while they are read, so units of strata agent take turns. Names are needed,
- * so a unit that does not get its turn reads them, too. */
+/* Symbols and debug information take memory while they are read, so units of strata agent take turns. A unit whose turn
+ * does not come reads them all the same, because it needs the names. */
 static void name_in_turn(struct names *n, struct file *f, const uint64_t *vaddrs, size_t len)
 {
 	bool is_turn = len && allowance_begin();

@@ -502,7 +502,7 @@ static size_t split_idle(const struct show *s, struct map_content *c)
 	return nidle;
 }
 
-/* If all waits are idle, they are the answer. That only the C library keeps memory is an answer, too. */
+/* If all waits are idle, they stay, because they are the answer. Stacks of the C library's own memory never stay. */
 static void leave_out_idle(const struct show *s, struct map_content *c)
 {
 	if (!(s->skips_idle || s->skips_startup) || !c->n || !type_has(c->map->key, TYPE_STACK))
