@@ -30,9 +30,9 @@ static __always_inline int is_state(__u64 addr)
 	return addr && !(addr & 7) && !read_word(addr + 8, &type) && (type & 0xff) == PUC_THREAD;
 }
 
-/* Returns register i of the loop's caller if it is a lua_State, else 0. The frame's word for it, at the address `at`, is
- * value. In the prologue the loop has not pushed all registers, and in the epilogue it has popped some: these words are
- * below sp, and may be of an earlier call. The registers themselves have the caller's values then. */
+/* Returns register i of the loop's caller if it is a lua_State, else 0. The frame's word for it, at the address `at`,
+ * is value. In the prologue the loop has not pushed all registers, and in the epilogue it has popped some: these words
+ * are below sp, and may be of an earlier call. The registers themselves have the caller's values then. */
 __global __u64 puc_saved(struct walk *w, __u64 value, __u64 at, __u32 i)
 {
 	const __u32 known = WALK_EXACT | WALK_REGS;
