@@ -16,12 +16,15 @@
 #include "target/target.h"
 #include "values/syscalls.h"
 
-/* proc(5): after the name, which may contain anything, utime and stime are the 12th and 13th. */
+/* proc(5): after the name, which may contain anything, come the state, and utime and stime as the 12th and 13th. Fails
+ * for a process that has ended, also if nobody has waited for it (Z). */
 static bool read_cpu(struct target *t, int pid, uint64_t *ret_ms)
 {
 	char *text = proc_read(t, pid, "stat", NULL), *end = text ? strrchr(text, ')') : NULL;
 	unsigned long long user, kernel;
-	bool ok = end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &kernel) == 2;
+	char state;
+	bool ok = end && sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &state, &user,
+				 &kernel) == 3 && state != 'Z' && state != 'X';
 
 	if (ok)
 		*ret_ms = (user + kernel) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);

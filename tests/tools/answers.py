@@ -181,6 +181,9 @@ def empty(cases):
             cases.check(re.search(rf'^hint: no events: process {sleeper.pid} was asleep .* it waits in clock_nanosleep$', said, re.M)
                         and f'strata dump -p {sleeper.pid}' in said, f'{tool}: nothing, and why', said)
         sleeper.kill()
+    with subprocess.Popen(['sleep', '0.5']) as ended:  # nobody waits for it meanwhile
+        said = run(STRATA, 'cpu', '-p', ended.pid, '-d', '20').stderr
+        cases.check(f'hint: no events: process {ended.pid} has ended' in said and 'dump' not in said, 'a process that has ended', said)
     done = run(STRATA, '-e', 'begin { printf("go\\n"); } uprobe:libc:sethostid { @ = count(); }', '-d', '300ms')
     cases.check('hint: no events' in done.stderr and 'hint: try longer' in done.stderr, 'no process, no event', done)
     done = run(STRATA, '-e', 'begin { printf("go\\n"); } interval:ms:1 { exit(); }')
