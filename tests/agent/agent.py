@@ -116,7 +116,7 @@ def test_crash(cases, agent):
 def processes(agent, name):
     """Returns the pids that run a script, old and new."""
     found = []
-    for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
+    for path in (entry / 'cmdline' for entry in pathlib.Path('/proc').glob('[0-9]*')):
         try:
             if f'{agent.scripts}/{name}.bt'.encode() in path.read_bytes().split(b'\0'):
                 found.append(int(path.parent.name))
@@ -127,7 +127,7 @@ def processes(agent, name):
 
 def zombies(agent):
     found = []
-    for path in pathlib.Path('/proc').glob('[0-9]*/stat'):
+    for path in (entry / 'stat' for entry in pathlib.Path('/proc').glob('[0-9]*')):
         try:
             state, parent = path.read_text().rsplit(')', 1)[1].split()[:2]
         except OSError:

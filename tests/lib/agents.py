@@ -88,7 +88,7 @@ class Agent:
         """Returns {script's path: pid} of its processes. A process that only waits while the kernel detaches the probes of one that has
         ended is not one of them."""
         found = {}
-        for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
+        for path in (entry / 'cmdline' for entry in pathlib.Path('/proc').glob('[0-9]*')):
             try:
                 words = path.read_bytes().split(b'\0')
                 if path.with_name('comm').read_text() == 'strata-detach\n':
